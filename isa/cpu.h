@@ -1,0 +1,47 @@
+// What a machine can do, as plain bits. Knows nothing of tensors, operators or threads.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace tenon {
+
+enum Feature : uint64_t {
+  kNone = 0,
+  kAvx2 = 1u << 0,         // AVX2 + FMA + F16C + BMI1/2 + LZCNT + MOVBE (x86-64-v3)
+  kAvx512 = 1u << 1,       // kAvx2 + AVX-512 F, CD, BW, DQ, VL (x86-64-v4)
+  kAvx512Vnni = 1u << 2,   // vpdpbusd
+  kAvx512Bf16 = 1u << 3,   // vdpbf16ps
+  kAvx512Fp16 = 1u << 4,
+  kAvx512Vbmi = 1u << 5,
+  kAmxInt8 = 1u << 6,      // with AMX-TILE, and the kernel's permission to use it
+  kAmxBf16 = 1u << 7,
+  kAmxFp16 = 1u << 8,
+  // Not of a machine but of a user's wish: kernels whose bits another machine cannot repeat are
+  // welcome. TENON_REPRODUCIBLE=1 takes it away from the host's Cpu.
+  kOwnBits = 1u << 9,
+};
+
+struct Cpu {
+  uint64_t features = kNone;
+  uint32_t vlen = 0;  // bits; 0 where vectors have a fixed width
+
+  constexpr bool has(uint64_t need) const { return (features & need) == need; }
+};
+
+struct FeatureName {
+  const char* name;  // the word TENON_ISA takes
+  uint64_t bit;
+};
+
+// Every feature bit with its word, least first.
+inline constexpr FeatureName kFeatureNames[] = {
+    {"avx2", kAvx2},         {"avx512", kAvx512},     {"vnni", kAvx512Vnni},
+    {"bf16", kAvx512Bf16},   {"fp16", kAvx512Fp16},   {"vbmi", kAvx512Vbmi},
+    {"amx_int8", kAmxInt8},  {"amx_bf16", kAmxBf16},  {"amx_fp16", kAmxFp16},
+};
+
+// What the hardware and the operating system offer, unnarrowed. kOwnBits is always set.
+// Asks the kernel for permission to use AMX tiles where there are any.
+Cpu detect_cpu() noexcept;
+
+}  // namespace tenon

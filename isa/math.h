@@ -1,0 +1,37 @@
+// Transcendental functions of f32 as polynomials. Every step is one fused or single operation in a
+// fixed order, so V = F32 (isa/simd) and V = Scalar (isa/ref) give the same bits.
+//
+// Included by isa/simd/vec.h and isa/ref/scalar.h, never alone. V offers + - * / and unary minus, and as free functions fma(a, b, c), splat<V>(float),
+// select(mask, a, b), round_even(v), pow2(v) (2^v for integral v in [-126, 127]); comparisons give
+// the mask that select takes. Names end in _f32 because argument-dependent lookup would otherwise
+// prefer xsimd's functions of the same name.
+#pragma once
+#include "isa/types.h"
+
+namespace tenon {
+namespace {
+
+// exp_f32(x) is e^x within 1 ulp of the true value for every x, subnormal results included.
+// x = n ln 2 + r with |r| <= ln(2)/2, ln 2 in two parts (Cody and Waite, 1980); exp(r) is the
+// polynomial of Moshier's Cephes expf; 2^n is applied in two factors so that neither overflows.
+template <class V>
+TENON_INLINE V exp_f32(V x) {
+  const V high = splat<V>(89.0f), low = splat<V>(-104.0f);
+  V z = select(x > high, high, x);
+  z = select(z < low, low, z);  // a NaN fails both comparisons and stays
+  const V n = round_even(z * splat<V>(0x1.715476p+0f));
+  V r = fma(n, splat<V>(-0x1.62e4p-1f), z);
+  r = fma(n, splat<V>(-0x1.7f7d1cp-20f), r);
+  V p = splat<V>(1.9875691500e-4f);
+  p = fma(p, r, splat<V>(1.3981999507e-3f));
+  p = fma(p, r, splat<V>(8.3334519073e-3f));
+  p = fma(p, r, splat<V>(4.1665795894e-2f));
+  p = fma(p, r, splat<V>(1.6666665459e-1f));
+  p = fma(p, r, splat<V>(5.0000001201e-1f));
+  p = fma(p * r, r, r) + splat<V>(1.0f);
+  const V half = round_even(n * splat<V>(0.5f));
+  return p * pow2(half) * pow2(n - half);
+}
+
+}  // namespace
+}  // namespace tenon

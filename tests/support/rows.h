@@ -1,0 +1,41 @@
+// Tests loop over the rows of a table. A row this host cannot run is a skipped test with a name.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "dispatch/pick.h"
+
+namespace tenon {
+
+template <class Fn>
+void PrintTo(const Kernel<Fn>& k, std::ostream* os) {
+  *os << k.name;
+}
+
+}  // namespace tenon
+
+namespace tenon::test {
+
+template <class Fn>
+bool runnable(const Kernel<Fn>& k) {
+  return k.run != nullptr && k.fits(host_cpu());
+}
+
+struct RowName {
+  template <class Fn>
+  std::string operator()(const ::testing::TestParamInfo<Kernel<Fn>>& info) const {
+    return info.param.name;
+  }
+};
+
+}  // namespace tenon::test
+
+// The suite `Suite` (a TestWithParam<Kernel<Fn>>) over every row of a table.
+#define TENON_TEST_ROWS(Suite, table) \
+  INSTANTIATE_TEST_SUITE_P(Table, Suite, ::testing::ValuesIn(table.begin(), table.end()), \
+                           tenon::test::RowName())
+
+#define TENON_SKIP_UNLESS_RUNNABLE(k) \
+  if (!tenon::test::runnable(k)) GTEST_SKIP() << (k).name << ": this CPU lacks it"
