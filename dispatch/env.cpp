@@ -134,10 +134,16 @@ bool kernel_enabled(std::string_view op, std::string_view name) {
   return true;
 }
 
-bool operator_enabled(std::string_view name) {
-  const std::string_view base = name.substr(0, name.find('.'));
+std::string_view operator_word(std::string_view schema) {
+  std::string_view word = schema.substr(0, schema.find('.'));
+  if (word.size() > 1 && word.back() == '_') word.remove_suffix(1);
+  return word;
+}
+
+bool operator_enabled(std::string_view schema) {
+  const std::string_view word = operator_word(schema);
   const auto names = [&](const std::vector<std::string>& list) {
-    return contains(list, name) || contains(list, base);
+    return contains(list, schema) || contains(list, word);
   };
   const Environment& e = environment();
   return !e.off && !names(e.disable) && (e.only.empty() || names(e.only));

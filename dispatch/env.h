@@ -34,8 +34,11 @@ const Cpu& host_cpu();
 // either that ends before an underscore (mm_f32_amx).
 bool kernel_enabled(std::string_view op, std::string_view name);
 
-// True when TENON_OPS and TENON_DISABLE leave the ATen operator `name` ("add") or its overload
-// ("add.Tensor") on.
-bool operator_enabled(std::string_view name);
+// The word for an operator and all its forms: "add" for "add.Tensor", "add_.Tensor", "add.out".
+std::string_view operator_word(std::string_view schema);
+
+// True when TENON_OPS and TENON_DISABLE, which take such words and whole schema names, leave the
+// override of `schema` on.
+bool operator_enabled(std::string_view schema);
 
 }  // namespace tenon

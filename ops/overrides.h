@@ -1,0 +1,20 @@
+// The override functions, one per row of overrides.inc; each has its operator's C++ signature.
+// An operator's contract is ATen's; what the fast path takes is said in its row.
+#pragma once
+#include <ATen/core/Tensor.h>
+#include <c10/core/DispatchKeySet.h>
+#include <c10/core/Scalar.h>
+
+namespace tenon::ops {
+
+using at::IntArrayRef;
+using at::Scalar;
+using at::ScalarType;
+using at::Tensor;
+
+// Element-wise functions of one operand.
+Tensor exp(const Tensor& x);
+Tensor& exp_(Tensor& x);
+Tensor& exp_out(const Tensor& x, Tensor& y);
+
+}  // namespace tenon::ops

@@ -1,0 +1,77 @@
+"""Fixtures of the operator tests: Tenon loaded, counters that prove which branch ran."""
+
+import contextlib
+import pathlib
+import sys
+
+import pytest
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+import tenon  # noqa: E402
+
+tenon.load()
+
+
+def counts(schema):
+    """(hits, {reason: fallbacks}, state) of an override such as "add.Tensor"."""
+    for operator in tenon.report()["operators"]:
+        if operator["schema"] == schema:
+            return operator["hits"], operator["fallbacks"], operator["state"]
+    raise KeyError(schema)
+
+
+class Took:
+    """Assertions on what an override did since this was made."""
+
+    def __init__(self, schema):
+        self.schema = schema
+        self.hits, self.fallbacks, self.state = counts(schema)
+
+    def fast(self):
+        """Calls that took the fast path."""
+        return counts(self.schema)[0] - self.hits
+
+    def stock(self, reason=None):
+        """Calls that fell back, for one reason or for any."""
+        now = counts(self.schema)[1]
+        reasons = [reason] if reason else set(now)
+        return sum(now.get(r, 0) - self.fallbacks.get(r, 0) for r in reasons)
+
+
+@contextlib.contextmanager
+def fast(schema):
+    """The body must run `schema` on the fast path, and never on the stock kernel."""
+    took = Took(schema)
+    if took.state != "registered":
+        pytest.skip("aten::%s: %s" % (schema, took.state))
+    yield
+    assert took.fast() > 0, "aten::%s did not take the fast path: %s" % (schema, counts(schema))
+    assert took.stock() == 0, "aten::%s fell back: %s" % (schema, counts(schema))
+
+
+@contextlib.contextmanager
+def falls_back(schema, reason=None):
+    """The body must run `schema` on the stock kernel, for this reason when one is given."""
+    took = Took(schema)
+    if took.state != "registered":
+        pytest.skip("aten::%s: %s" % (schema, took.state))
+    yield
+    assert took.fast() == 0, "aten::%s took the fast path" % schema
+    assert took.stock(reason) > 0, "aten::%s did not fall back: %s" % (schema, counts(schema))
+
+
+def on_threads(f, threads=(1, 2, 3)):
+    """f() for each thread count, in the order given; the count is restored."""
+    before = torch.get_num_threads()
+    results = []
+    for n in threads:
+        torch.set_num_threads(n)
+        results.append(f())
+    torch.set_num_threads(before)
+    return results
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(20261130)
