@@ -1,9 +1,10 @@
-// The command `tenon`: what would run here and why.
+// The command `tenon`: runs programs on Tenon's kernels, and says what would run where.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 
-#include "dispatch/env.h"
+#include "dispatch/command/info.h"
+#include "dispatch/command/run.h"
 #include "dispatch/registry.h"
 
 namespace {
@@ -25,10 +26,19 @@ int print_plan(const std::string& machine) {
 int main(int argc, char** argv) {
   CLI::App app{"Tenon: CPU kernels that slot into PyTorch's dispatcher"};
   app.require_subcommand(1);
+  std::vector<std::string> command;
+  CLI::App* run = app.add_subcommand("run", "Run a program with Tenon preloaded");
+  run->prefix_command();
+  app.add_subcommand("info", "Print the machine, its torch, and the kernel of each operation");
   std::string machine;
-  CLI::App* plan = app.add_subcommand("plan", "Print which kernel a known machine runs per operation");
+  CLI::App* plan = app.add_subcommand("plan", "Print what a known machine runs per operation");
   plan->add_option("--machine", machine, "A machine of dispatch/plans")->required();
   CLI11_PARSE(app, argc, argv);
-  if (plan->parsed()) return print_plan(machine);
-  return 0;
+  if (run->parsed()) {
+    command = run->remaining();
+    if (!command.empty()) return tenon::run(command);
+    fmt::print(stderr, "tenon: run: name a program\n");
+    return 2;
+  }
+  return plan->parsed() ? print_plan(machine) : tenon::info();
 }

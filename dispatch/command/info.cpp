@@ -1,0 +1,71 @@
+// `tenon info`: what would run here.
+#include "dispatch/command/info.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "dispatch/command/run.h"
+#include "dispatch/env.h"
+#include "dispatch/registry.h"
+
+namespace tenon {
+namespace {
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "unknown processor";
+}
+
+std::string feature_words(const Cpu& cpu) {
+  std::string words;
+  for (const FeatureName& f : kFeatureNames)
+    if (cpu.has(f.bit)) words.append(" ").append(f.name);
+  return words.empty() ? " baseline" : words;
+}
+
+// The version and place of the torch of the Python on PATH, asked of that Python.
+std::string active_torch() {
+  constexpr const char* kAsk =
+      "python3 -c 'import torch, os; print(torch.__version__, \"in\", "
+      "os.path.dirname(torch.__file__))' 2>/dev/null";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(kAsk, "r"), pclose);
+  std::array<char, 4096> line{};
+  if (!pipe || std::fgets(line.data(), line.size(), pipe.get()) == nullptr)
+    return "none: the python3 on PATH has no torch\n";
+  return line.data();
+}
+
+void print_plugins() {
+  for (const auto& entry : std::filesystem::directory_iterator(own_folder())) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind("libtenon_aten.", 0) == 0) fmt::print("plugin     {}\n", name);
+  }
+}
+
+}  // namespace
+
+int info() {
+  if (!environment().error.empty()) {
+    fmt::print(stderr, "tenon: {}\n", environment().error);
+    return 2;
+  }
+  fmt::print("machine    {}\n", processor());
+  fmt::print("hardware  {}\n", feature_words(detect_cpu()));
+  fmt::print("used      {}\n", feature_words(host_cpu()));
+  fmt::print("torch      {}", active_torch());
+  print_plugins();
+  fmt::print("\n{:<34} kernel\n", "operation");
+  for (const Choice& c : plan(host_cpu()))
+    fmt::print("{:<34} {}\n", c.op, c.kernel);
+  return 0;
+}
+
+}  // namespace tenon
