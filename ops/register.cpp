@@ -126,6 +126,8 @@ void print_absent() {
       std::fprintf(stderr, "tenon: aten::%s is not in this torch\n", r.override->schema);
 }
 
+bool is_active = false;
+
 void load() {
   const Environment& e = environment();
   if (e.off || !first_in_process()) return;
@@ -135,6 +137,7 @@ void load() {
     return;
   }
   install_all();
+  is_active = true;
   if (e.verbose) print_absent();
 }
 
@@ -147,6 +150,8 @@ __attribute__((constructor)) void load_safely() {
 }
 
 }  // namespace
+
+bool active() { return is_active; }
 
 const std::vector<Registration>& registrations() {
   static const auto* all = [] {

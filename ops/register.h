@@ -13,6 +13,10 @@ struct Registration {
   State state;
 };
 
+// This copy of the library put its overrides into the dispatcher: false where the environment said
+// no, or another copy was first.
+bool active();
+
 // Every row of overrides.inc with what became of it, in the order of the file.
 const std::vector<Registration>& registrations();
 

@@ -83,7 +83,7 @@ void write_report(const char* path) {
 }
 
 __attribute__((destructor)) void at_exit() {
-  if (environment().off) return;
+  if (!active()) return;
   if (const char* path = std::getenv("TENON_REPORT"); path != nullptr && *path) write_report(path);
   if (environment().verbose) print_table();
   if (environment().check) print_check();
