@@ -1,0 +1,163 @@
+"""PyTorch's own operator database with Tenon loaded: every overridden operator on its sample inputs,
+against the stock kernels in the same process.
+
+For each operator and dtype: forward, non-contiguous inputs, out=, first and second derivatives,
+error messages, pending negation, fake tensors; and the counters must have moved.
+"""
+
+import pytest
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+from conftest import tenon
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+
+# OpInfo name -> one override that its samples must take at least once, for each of DTYPES.
+OPERATORS = {
+    "exp": "exp",
+}
+
+INFOS = [i for i in op_db if i.name in OPERATORS and i.variant_test_name in ("", "with_dtype")]
+CASES = [(i, d) for i in INFOS for d in DTYPES if d in i.supported_dtypes("cpu")]
+case_of = pytest.mark.parametrize(
+    "info,dtype", CASES, ids=["%s-%s" % (i.full_name, str(d)[6:]) for i, d in CASES]
+)
+
+
+def tensors(x):
+    """All tensors of a nested result, in order."""
+    if isinstance(x, torch.Tensor):
+        return [x]
+    if isinstance(x, (tuple, list)):
+        return [t for item in x for t in tensors(item)]
+    return []
+
+
+def same(got, want):
+    got, want = tensors(got), tensors(want)
+    assert len(got) == len(want)
+    for g, w in zip(got, want):
+        assert g.dtype == w.dtype and g.shape == w.shape
+        assert g.stride() == w.stride(), (g.stride(), w.stride())
+        torch.testing.assert_close(g, w, equal_nan=True)
+
+
+def samples(info, dtype, grad=False):
+    return list(info.sample_inputs("cpu", dtype, requires_grad=grad))
+
+
+def call(info, sample):
+    return info.op(sample.input, *sample.args, **sample.kwargs)
+
+
+@case_of
+def test_forward(info, dtype):
+    tenon.reset()
+    for sample in samples(info, dtype):
+        for s in (sample, sample.noncontiguous()):
+            got = call(info, s)
+            with tenon.stock():
+                same(got, call(info, s))
+    schema = OPERATORS[info.name]
+    operator = next(o for o in tenon.report()["operators"] if o["schema"] == schema)
+    if operator["state"] != "registered":
+        pytest.skip("aten::%s: %s" % (schema, operator["state"]))
+    takes = operator["takes"]
+    if {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}[str(dtype)[6:]] in takes.split(";")[0]:
+        assert operator["hits"] > 0, operator
+
+
+@case_of
+def test_out(info, dtype):
+    if not info.supports_out:
+        pytest.skip("no out=")
+    for sample in samples(info, dtype):
+        with tenon.stock():
+            want = call(info, sample)
+        if not isinstance(want, torch.Tensor):
+            continue
+        resized = torch.empty(0, dtype=want.dtype)
+        for out in (torch.full_like(want, 7), resized, torch.full_like(want, 7).double()):
+            try:
+                with tenon.stock():
+                    expected = info.op(sample.input, *sample.args, **sample.kwargs, out=out.clone())
+            except (RuntimeError, TypeError) as error:
+                with pytest.raises(type(error)):
+                    info.op(sample.input, *sample.args, **sample.kwargs, out=out)
+                continue
+            got = info.op(sample.input, *sample.args, **sample.kwargs, out=out)
+            assert got is out
+            same(got, expected)
+
+
+def derivatives(info, sample):
+    """First and second derivatives with respect to every floating-point input."""
+    inputs = [t for t in tensors([sample.input, *sample.args, *sample.kwargs.values()])
+              if t.requires_grad]
+    outputs = [t for t in tensors(call(info, sample)) if t.requires_grad]
+    weights = [torch.linspace(0.5, 1.5, t.numel()).reshape(t.shape).to(t.dtype) for t in outputs]
+    if not inputs or not outputs:
+        return []
+    first = torch.autograd.grad(outputs, inputs, weights, create_graph=info.supports_gradgrad,
+                                allow_unused=True)
+    again = [g for g in first if g is not None and g.requires_grad]
+    second = ()
+    if again:
+        seeds = [torch.ones_like(g) for g in again]
+        second = torch.autograd.grad(again, inputs, seeds, allow_unused=True)
+    return [g.detach() for g in (*first, *second) if g is not None]
+
+
+@pytest.mark.parametrize("info", INFOS, ids=[i.full_name for i in INFOS])
+def test_first_and_second_derivative(info):
+    if not info.supports_autograd:
+        pytest.skip("not differentiable")
+    for sample in samples(info, torch.float32, grad=True):
+        got = derivatives(info, sample)
+        with tenon.stock():
+            want = derivatives(info, sample)
+        assert len(got) == len(want)
+        for g, w in zip(got, want):
+            torch.testing.assert_close(g, w, equal_nan=True, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("info", INFOS, ids=[i.full_name for i in INFOS])
+def test_errors_are_stocks(info):
+    if info.error_inputs_func is None:
+        pytest.skip("no error inputs")
+    for bad in info.error_inputs("cpu"):
+        with tenon.stock(), pytest.raises(Exception) as want:
+            call(info, bad.sample_input)
+        with pytest.raises(type(want.value)) as got:
+            call(info, bad.sample_input)
+        assert str(got.value).split("\n")[0] == str(want.value).split("\n")[0]
+
+
+@pytest.mark.parametrize("info", INFOS, ids=[i.full_name for i in INFOS])
+def test_pending_negation(info):
+    for sample in samples(info, torch.float32)[:8]:
+        if not isinstance(sample.input, torch.Tensor) or sample.input.dtype != torch.float32:
+            continue
+        plain = sample.input.detach()
+        got = info.op(torch._neg_view(plain), *sample.args, **sample.kwargs)
+        with tenon.stock():
+            same(got, info.op(torch._neg_view(plain), *sample.args, **sample.kwargs))
+
+
+@pytest.mark.parametrize("info", INFOS, ids=[i.full_name for i in INFOS])
+def test_fake_tensors_have_our_layout(info):
+    from torch._subclasses.fake_tensor import DynamicOutputShapeException, FakeTensorMode
+
+    for sample in samples(info, torch.float32)[:8]:
+        real = tensors(call(info, sample))
+        try:
+            with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+                fake = sample.transform(
+                    lambda t: mode.from_tensor(t) if isinstance(t, torch.Tensor) else t
+                )
+                imagined = tensors(call(info, fake))
+        except (DynamicOutputShapeException, NotImplementedError):
+            continue
+        for r, f in zip(real, imagined):
+            assert (r.shape, r.dtype, r.stride()) == (f.shape, f.dtype, f.stride())
