@@ -34,9 +34,9 @@ def load():
     """
     global _plugin
     if _plugin is None:
-        import torch
+        from torch.version import __version__ as version  # safe while torch is being imported
 
-        tried = list(_candidates(torch.__version__))
+        tried = list(_candidates(version))
         for path in tried:
             if path.exists():
                 _plugin = ctypes.CDLL(str(path.resolve()), mode=os.RTLD_LOCAL | os.RTLD_NOW)
@@ -45,7 +45,7 @@ def load():
         else:
             raise FileNotFoundError(
                 "tenon: no plugin for torch %s; looked for %s"
-                % (torch.__version__, ", ".join(map(str, tried)))
+                % (version, ", ".join(map(str, tried)))
             )
     return True
 

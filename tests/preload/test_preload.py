@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import pathlib
 import shutil
 import stat
 import subprocess
@@ -213,3 +214,30 @@ def test_tenon_run_becomes_the_program(preloaded):
     assert result.stdout == "%s 1\n" % preloaded.shim
     assert run("run", "no-such-program").returncode == 127
     assert run("run").returncode == 2
+
+
+def test_entry_point_loads_at_import(preloaded, tmp_path):
+    """The torch.backends entry point alone, and beside the preload shim."""
+    site = tmp_path / "site"
+    info = site / "torch_tenon-0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torch-tenon\nVersion: 0\n")
+    (info / "entry_points.txt").write_text("[torch.backends]\ntenon = tenon._autoload:load\n")
+    root = pathlib.Path(__file__).resolve().parents[2]
+    path = os.pathsep.join([str(site), str(root / "python")])
+    plugin = str(next(preloaded.build.glob("libtenon_aten.*.so")))
+    silent(preloaded.python(EXP, PYTHONPATH=path, TENON_ATEN_LIB=plugin, LD_PRELOAD=""))
+    assert preloaded.hits() >= 1
+    silent(preloaded.python(EXP, PYTHONPATH=path, TENON_ATEN_LIB=plugin))
+    assert preloaded.hits() >= 1
+    silent(preloaded.python(EXP, PYTHONPATH=path, TENON_ATEN_LIB=plugin, LD_PRELOAD="",
+                            TORCH_DEVICE_BACKEND_AUTOLOAD="0"))
+
+
+def test_entry_point_without_a_plugin_warns_and_torch_works(preloaded, tmp_path):
+    program = "import tenon._autoload as a; a.load(); " + EXP
+    root = pathlib.Path(__file__).resolve().parents[2]
+    package = tmp_path / "tenon"
+    shutil.copytree(root / "python" / "tenon", package)
+    result = preloaded.python(program, PYTHONPATH=str(tmp_path), LD_PRELOAD="")
+    assert result.returncode == 0 and "no plugin for torch" in result.stderr
