@@ -53,8 +53,8 @@ TENON_INLINE __m256i narrow_bf16(__m512 x) {
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), one);
   const __m512i round = _mm512_add_epi32(u, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
   const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-  const __m512i bits = _mm512_mask_mov_epi32(_mm512_srli_epi32(round, 16), nan,
-                                             _mm512_set1_epi32(0x7fc0));
+  const __m512i bits =
+      _mm512_mask_mov_epi32(_mm512_srli_epi32(round, 16), nan, _mm512_set1_epi32(0x7fc0));
   return _mm512_cvtepi32_epi16(bits);
 }
 
@@ -85,8 +85,8 @@ TENON_INLINE void store_n(bf16* p, F32 x, size_t n) {
   _mm256_mask_storeu_epi16(p, first(n), narrow_bf16(x));
 }
 TENON_INLINE void store_n(f16* p, F32 x, size_t n) {
-  _mm256_mask_storeu_epi16(
-      p, first(n), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  _mm256_mask_storeu_epi16(p, first(n),
+                           _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 
 #else  // AVX2
@@ -99,25 +99,57 @@ TENON_INLINE __m128i narrow_bf16(__m256 x) {
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(u, 16), one);
   const __m256i round = _mm256_add_epi32(u, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
   const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-  const __m256i bits = _mm256_blendv_epi8(_mm256_srli_epi32(round, 16),
-                                          _mm256_set1_epi32(0x7fc0), nan);
+  const __m256i bits =
+      _mm256_blendv_epi8(_mm256_srli_epi32(round, 16), _mm256_set1_epi32(0x7fc0), nan);
   const __m256i packed = _mm256_packus_epi32(bits, bits);
   return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
 }
-// Up to seven 16-bit elements, without a read past the last.
-TENON_INLINE __m128i load_n_16(const void* p, size_t n) {
-  uint16_t h[8] = {};
-  std::memcpy(h, p, n * sizeof *h);
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(h));
+// n < 8 elements, put together from the binary digits of n. Not vmaskmovps: its stores are
+// microcoded on Zen, and QEMU 7.2 reads the lanes it should leave alone.
+TENON_INLINE __m128i load_n_16(const void* from, size_t n) {
+  const char* p = static_cast<const char*>(from);
+  uint64_t head = 0, rest = 0;
+  uint32_t pair = 0;
+  uint16_t one = 0;
+  if (n & 4) std::memcpy(&head, p, 8);
+  if (n & 2) std::memcpy(&pair, p + 2 * (n & 4), 4);
+  if (n & 1) std::memcpy(&one, p + 2 * (n & 6), 2);
+  rest = n & 2 ? uint64_t{one} << 32 | pair : one;
+  return n & 4 ? _mm_set_epi64x(static_cast<int64_t>(rest), static_cast<int64_t>(head))
+               : _mm_cvtsi64_si128(static_cast<int64_t>(rest));
 }
-TENON_INLINE void store_n_16(void* p, __m128i x, size_t n) {
-  uint16_t h[8];
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(h), x);
-  std::memcpy(p, h, n * sizeof *h);
+TENON_INLINE void store_n_16(void* to, __m128i x, size_t n) {
+  char* p = static_cast<char*>(to);
+  uint64_t bits = static_cast<uint64_t>(_mm_cvtsi128_si64(x));
+  if (n & 4) {
+    std::memcpy(p, &bits, 8);
+    bits = static_cast<uint64_t>(_mm_extract_epi64(x, 1));
+  }
+  if (n & 2) {
+    std::memcpy(p + 2 * (n & 4), &bits, 4);
+    bits >>= 32;
+  }
+  if (n & 1) std::memcpy(p + 2 * (n & 6), &bits, 2);
 }
-TENON_INLINE __m256i first(size_t n) {
-  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lane);
+TENON_INLINE __m256 load_n_32(const float* p, size_t n) {
+  __m128 rest = _mm_setzero_ps();
+  if (n & 1) rest = _mm_load_ss(p + (n & 6));
+  if (n & 2)
+    rest = _mm_movelh_ps(_mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(p + (n & 4)))),
+                         rest);
+  return n & 4 ? _mm256_set_m128(rest, _mm_loadu_ps(p)) : _mm256_zextps128_ps256(rest);
+}
+TENON_INLINE void store_n_32(float* p, __m256 x, size_t n) {
+  __m128 rest = _mm256_castps256_ps128(x);
+  if (n & 4) {
+    _mm_storeu_ps(p, rest);
+    rest = _mm256_extractf128_ps(x, 1);
+  }
+  if (n & 2) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(p + (n & 4)), rest);
+    rest = _mm_movehl_ps(rest, rest);
+  }
+  if (n & 1) _mm_store_ss(p + (n & 6), rest);
 }
 
 TENON_INLINE F32 load(const bf16* p) {
@@ -134,10 +166,10 @@ TENON_INLINE void store(f16* p, F32 x) {
 }
 
 // The first n < kLanes elements; the other lanes read as zero and are not touched in memory.
-TENON_INLINE F32 load_n(const float* p, size_t n) { return _mm256_maskload_ps(p, first(n)); }
+TENON_INLINE F32 load_n(const float* p, size_t n) { return load_n_32(p, n); }
 TENON_INLINE F32 load_n(const bf16* p, size_t n) { return widen_bf16(load_n_16(p, n)); }
 TENON_INLINE F32 load_n(const f16* p, size_t n) { return _mm256_cvtph_ps(load_n_16(p, n)); }
-TENON_INLINE void store_n(float* p, F32 x, size_t n) { _mm256_maskstore_ps(p, first(n), x); }
+TENON_INLINE void store_n(float* p, F32 x, size_t n) { store_n_32(p, x, n); }
 TENON_INLINE void store_n(bf16* p, F32 x, size_t n) { store_n_16(p, narrow_bf16(x), n); }
 TENON_INLINE void store_n(f16* p, F32 x, size_t n) {
   store_n_16(p, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT), n);
