@@ -1,36 +1,150 @@
 // Transcendental functions of f32 as polynomials. Every step is one fused or single operation in a
 // fixed order, so V = F32 (isa/simd) and V = Scalar (isa/ref) give the same bits.
 //
-// Included by isa/simd/vec.h and isa/ref/scalar.h, never alone. V offers + - * / and unary minus, and as free functions fma(a, b, c), splat<V>(float),
-// select(mask, a, b), round_even(v), pow2(v) (2^v for integral v in [-126, 127]); comparisons give
-// the mask that select takes. Names end in _f32 because argument-dependent lookup would otherwise
-// prefer xsimd's functions of the same name.
+// Included by isa/simd/vec.h and isa/ref/scalar.h, never alone. V offers + - * / and unary minus,
+// and as free functions fma(a, b, c), splat<V>(float), select(mask, a, b), round_even(v), abs(v),
+// copysign(magnitude, sign), sqrt(v), pow2(v) (2^v for integral v in [-126, 127]) and
+// split_exponent; comparisons give the mask that select takes. Names end in _f32 because
+// argument-dependent lookup would otherwise prefer xsimd's functions of the same name.
+//
+// The bounds named here (kExpUlp, ...) stand in isa/unary.h.
 #pragma once
 #include "isa/types.h"
 
 namespace tenon {
+
 namespace {
 
-// exp_f32(x) is e^x within 1 ulp of the true value for every x, subnormal results included.
-// x = n ln 2 + r with |r| <= ln(2)/2, ln 2 in two parts (Cody and Waite, 1980); exp(r) is the
-// polynomial of Moshier's Cephes expf; 2^n is applied in two factors so that neither overflows.
+// The polynomial c[0] + c[1] x + ... + c[N-1] x^(N-1).
+template <class V, size_t N>
+TENON_INLINE V horner_f32(V x, const float (&c)[N]) {
+  V p = splat<V>(c[N - 1]);
+  for (size_t i = N - 1; i > 0; --i) p = fma(p, x, splat<V>(c[i - 1]));
+  return p;
+}
+
+// x = n ln 2 + r with integral n and |r| <= ln(2)/2; ln 2 in two parts (Cody and Waite, 1980), the
+// first short enough that n times it is exact.
 template <class V>
-TENON_INLINE V exp_f32(V x) {
-  const V high = splat<V>(89.0f), low = splat<V>(-104.0f);
+struct Reduced {
+  V n, r;
+};
+template <class V>
+TENON_INLINE Reduced<V> reduce_f32(V x) {
+  const V n = round_even(x * splat<V>(0x1.715476p+0f));
+  const V r = fma(n, splat<V>(-0x1.62e4p-1f), x);
+  return {n, fma(n, splat<V>(-0x1.7f7d1cp-20f), r)};
+}
+
+// (e^r - 1) / r for |r| <= ln(2)/2 as 1 + r (1/2 + ...): Remez fits of relative error 2^-28.
+template <class V>
+TENON_INLINE V expm1_over_r_f32(V r) {
+  constexpr float c[] = {0x1p+0f,        0x1p-1f,        0x1.55548ep-3f,
+                         0x1.55545ep-5f, 0x1.123b92p-7f, 0x1.6db47ep-10f};
+  return horner_f32(r, c);
+}
+
+// e^x within kExpUlp for every x, subnormal results included. 2^n is applied in two factors so that
+// neither overflows.
+// exp_f32(x, tail) is e^(x + tail) for a tail too small to show in x: what the rounding of x lost.
+template <class V>
+TENON_INLINE V exp_f32(V x, V tail) {
+  const V high = splat<V>(89.0f), low = splat<V>(-104.0f), one = splat<V>(1.0f);
   V z = select(x > high, high, x);
   z = select(z < low, low, z);  // a NaN fails both comparisons and stays
-  const V n = round_even(z * splat<V>(0x1.715476p+0f));
-  V r = fma(n, splat<V>(-0x1.62e4p-1f), z);
-  r = fma(n, splat<V>(-0x1.7f7d1cp-20f), r);
-  V p = splat<V>(1.9875691500e-4f);
-  p = fma(p, r, splat<V>(1.3981999507e-3f));
-  p = fma(p, r, splat<V>(8.3334519073e-3f));
-  p = fma(p, r, splat<V>(4.1665795894e-2f));
-  p = fma(p, r, splat<V>(1.6666665459e-1f));
-  p = fma(p, r, splat<V>(5.0000001201e-1f));
-  p = fma(p * r, r, r) + splat<V>(1.0f);
-  const V half = round_even(n * splat<V>(0.5f));
-  return p * pow2(half) * pow2(n - half);
+  const Reduced<V> e = reduce_f32(z);
+  const V r = e.r + tail;
+  const V half = round_even(e.n * splat<V>(0.5f));
+  return fma(expm1_over_r_f32(r), r, one) * pow2(half) * pow2(e.n - half);
+}
+template <class V>
+TENON_INLINE V exp_f32(V x) {
+  return exp_f32(x, splat<V>(-0.0f));
+}
+
+// ln x within kLogUlp for every x. x = 2^k (1 + f) with 1 + f in [2/3, 4/3]; ln(1 + f) is
+// f + f^2 P(f), and k ln 2 comes in two parts of which the first is exact.
+template <class V>
+TENON_INLINE V log_f32(V x) {
+  constexpr float c[] = {-0x1p-1f,        0x1.555558p-2f, -0x1.ffff0ep-3f, 0x1.9995f6p-3f,
+                         -0x1.55993ap-3f, 0x1.25207cp-3f, -0x1.f384d4p-4f, 0x1.b4b0aep-4f,
+                         -0x1.071be8p-3f, 0x1.fa2e86p-4f};
+  const V zero = splat<V>(0.0f), infinity = splat<V>(__builtin_inff());
+  const auto subnormal = x < splat<V>(0x1p-126f);
+  V k;
+  const V m = split_exponent(select(subnormal, x * splat<V>(0x1p23f), x), k);
+  k = select(subnormal, k - splat<V>(23.0f), k);
+  const V f = m - splat<V>(1.0f);
+  const V low = fma(k, splat<V>(0x1.7f7d1cp-20f), f * f * horner_f32(f, c));
+  V y = fma(k, splat<V>(0x1.62e4p-1f), f + low);
+  y = select(x < infinity, y, x);  // NaN and infinity are their own logarithms
+  y = select(x == zero, -infinity, y);
+  return select(x < zero, splat<V>(__builtin_nanf("")), y);
+}
+
+// tanh x within kTanhUlp: an odd polynomial below 5/8, 1 - 2 / (e^2|x| + 1) above.
+template <class V>
+TENON_INLINE V tanh_f32(V x) {
+  constexpr float c[] = {-0x1.555532p-2f, 0x1.110726p-3f, -0x1.b83c5ap-5f, 0x1.52269ap-6f,
+                         -0x1.75e1cap-8f};
+  const V one = splat<V>(1.0f), two = splat<V>(2.0f), a = abs(x), s = x * x;
+  const V small = fma(x * s, horner_f32(s, c), x);
+  const V large = one - two / (exp_f32(a + a) + one);
+  return select(a < splat<V>(0.625f), small, copysign(large, x));
+}
+
+// 1 / (1 + e^-x) within kSigmoidUlp, through e^-|x|, which cannot overflow.
+template <class V>
+TENON_INLINE V sigmoid_f32(V x) {
+  const V one = splat<V>(1.0f), e = exp_f32(-abs(x));
+  return select(x < splat<V>(0.0f), e, one) / (one + e);
+}
+
+// x / (1 + e^-x) within kSiluUlp; NaN at minus infinity, as ATen's.
+template <class V>
+TENON_INLINE V silu_f32(V x) {
+  const V one = splat<V>(1.0f), e = exp_f32(-abs(x));
+  return x * select(x < splat<V>(0.0f), e, one) / (one + e);
+}
+
+// x Phi(x) within kGeluUlp, Phi the normal distribution function; NaN at minus infinity, as ATen's.
+// Below 1, Phi(x) = 1/2 + x P(x^2). Above, a Phi(-a) = e^(-a^2/2) v Q(2v - 1), v = a / (a + 3):
+// Q stays between 0.4 and 1.05 where Phi(-a) falls to nothing, so one polynomial serves and the
+// result is as exact far out as it is near.
+template <class V>
+TENON_INLINE V gelu_f32(V x) {
+  constexpr float p[] = {0x1.988454p-2f,   -0x1.105826p-4f, 0x1.46cc3ep-7f,
+                         -0x1.36d8aep-10f, 0x1.d9c178p-14f, -0x1.f4d38ep-18f};
+  constexpr float q[] = {0x1.754a76p-1f,  -0x1.04c726p-1f, 0x1.d71306p-3f,  -0x1.833234p-5f,
+                         -0x1.563d1ep-7f, 0x1.c9a72cp-8f,  0x1.dcbbd6p-11f, -0x1.0beddep-10f};
+  const V one = splat<V>(1.0f), three = splat<V>(3.0f), half = splat<V>(0.5f);
+  const V cap = splat<V>(15.0f);  // e^(-15^2/2) rounds to zero
+  V a = abs(x);
+  const V near = x * fma(x, horner_f32(x * x, p), half);
+  const auto is_near = a < one;
+  a = select(a > cap, cap, a);
+  const V b = a * half, square = a * b;
+  const V e = exp_f32(-square, -fma(a, b, -square));
+  const V v = a / (a + three), t = fma(splat<V>(2.0f), v, -one);
+  const V tail = v * horner_f32(t, q) * e, zero = splat<V>(0.0f);
+  return select(is_near, near, select(x < zero, x * zero, x) - tail);
+}
+
+// x (1 + tanh u) / 2 = x sigmoid(2u) with u = sqrt(2/pi) (x + 0.044715 x^3), within kGeluTanhUlp.
+// 2u is computed in two parts: its rounding alone would show 60-fold in e^-2u where that is small.
+template <class V>
+TENON_INLINE V gelu_tanh_f32(V x) {
+  const V a_high = splat<V>(0x1.9884p+0f), a_low = splat<V>(0x1.4cf50e0000000p-18f);
+  const V b_high = splat<V>(0x1.2444f2p-4f), b_low = splat<V>(0x1.49b16ap-29f);
+  const V one = splat<V>(1.0f), zero = splat<V>(0.0f), cap = splat<V>(15.0f);
+  V a = abs(x);
+  a = select(a > cap, cap, a);
+  const V s = a * a, s_low = fma(a, a, -s);
+  const V c = fma(s, b_high, a_high);  // a_high is short, so that c - a_high is exact
+  const V c_low = fma(s_low, b_high, fma(s, b_high, a_high - c) + fma(s, b_low, a_low));
+  const V w = a * c, w_low = fma(a, c_low, fma(a, c, -w));
+  const V e = exp_f32(-w, -w_low);
+  return x * select(x < zero, e, one) / (one + e);
 }
 
 }  // namespace

@@ -36,6 +36,8 @@ TENON_INLINE float float_of(uint32_t u) {
   return x;
 }
 
+constexpr int32_t kTwoThirds = 0x3f2aaaab;  // the bits of 2/3, where mantissas begin in log_f32
+
 TENON_INLINE float to_f32(float x) { return x; }
 TENON_INLINE float to_f32(bf16 x) { return float_of(uint32_t{x.bits} << 16); }
 

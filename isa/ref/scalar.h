@@ -29,8 +29,19 @@ TENON_INLINE V splat(float x) {
 TENON_INLINE Scalar fma(Scalar a, Scalar b, Scalar c) { return {std::fma(a.v, b.v, c.v)}; }
 TENON_INLINE Scalar select(bool m, Scalar a, Scalar b) { return m ? a : b; }
 TENON_INLINE Scalar round_even(Scalar x) { return {std::nearbyint(x.v)}; }
+TENON_INLINE Scalar abs(Scalar x) { return {std::fabs(x.v)}; }
+TENON_INLINE Scalar copysign(Scalar magnitude, Scalar sign) {
+  return {std::copysign(magnitude.v, sign.v)};
+}
+TENON_INLINE Scalar sqrt(Scalar x) { return {std::sqrt(x.v)}; }
 TENON_INLINE Scalar pow2(Scalar x) {
   return {float_of(static_cast<uint32_t>(static_cast<int32_t>(x.v) + 127) << 23)};
+}
+// x, positive and normal, as the returned mantissa in [2/3, 4/3) times 2^exponent.
+TENON_INLINE Scalar split_exponent(Scalar x, Scalar& exponent) {
+  const int32_t n = (static_cast<int32_t>(bits_of(x.v)) - kTwoThirds) >> 23;
+  exponent = {static_cast<float>(n)};
+  return {float_of(bits_of(x.v) - (static_cast<uint32_t>(n) << 23))};
 }
 
 }  // namespace

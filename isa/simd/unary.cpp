@@ -5,11 +5,16 @@
 
 namespace tenon {
 
-#define UNARY(op, T, f)                                                                 \
-  void TENON_KERNEL(op)(size_t n, const void* x, void* y) noexcept {                    \
-    map(n, static_cast<const T*>(x), static_cast<T*>(y), [](F32 v) { return f; });      \
-  }
+using V = F32;
 
-UNARY(exp_f32, float, exp_f32(v))
+#define UNARY_OF(op, T, f)                                                       \
+  void TENON_KERNEL(op)(size_t n, const void* x, void* y) noexcept {             \
+    map(n, static_cast<const T*>(x), static_cast<T*>(y), [](V v) { return f; }); \
+  }
+#define UNARY(op, bound, ...)              \
+  UNARY_OF(op##_f32, float, (__VA_ARGS__)) \
+  UNARY_OF(op##_bf16, bf16, (__VA_ARGS__)) \
+  UNARY_OF(op##_f16, f16, (__VA_ARGS__))
+#include "isa/unary.inc"
 
 }  // namespace tenon

@@ -34,9 +34,19 @@ TENON_INLINE V splat(float x) {
 TENON_INLINE F32 fma(F32 a, F32 b, F32 c) { return xsimd::fma(a, b, c); }
 TENON_INLINE F32 select(Mask m, F32 a, F32 b) { return xsimd::select(m, a, b); }
 TENON_INLINE F32 round_even(F32 x) { return xsimd::nearbyint(x); }
+TENON_INLINE F32 abs(F32 x) { return xsimd::abs(x); }
+TENON_INLINE F32 copysign(F32 magnitude, F32 sign) { return xsimd::copysign(magnitude, sign); }
+TENON_INLINE F32 sqrt(F32 x) { return xsimd::sqrt(x); }
 TENON_INLINE F32 pow2(F32 x) {
   const I32 n = xsimd::to_int(x);
   return xsimd::bitwise_cast<float>((n + I32(127)) << 23);
+}
+// x, positive and normal, as the returned mantissa in [2/3, 4/3) times 2^exponent.
+TENON_INLINE F32 split_exponent(F32 x, F32& exponent) {
+  const I32 bits = xsimd::bitwise_cast<int32_t>(x);
+  const I32 n = (bits - I32(kTwoThirds)) >> 23;
+  exponent = xsimd::to_float(n);
+  return xsimd::bitwise_cast<float>(bits - (n << 23));
 }
 
 TENON_INLINE F32 load(const float* p) { return F32::load_unaligned(p); }
