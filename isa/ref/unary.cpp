@@ -14,5 +14,6 @@ namespace tenon {
   }
 
 UNARY(exp_f32, float, exp_f32(v))
+UNARY(log_f32, float, log_f32(v))
 
 }  // namespace tenon

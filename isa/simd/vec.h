@@ -38,6 +38,14 @@ TENON_INLINE F32 pow2(F32 x) {
   const I32 n = xsimd::to_int(x);
   return xsimd::bitwise_cast<float>((n + I32(127)) << 23);
 }
+// Counting the exponent from sqrt(1/2) instead of 1 is a subtraction on the bits.
+TENON_INLINE F32 exponent_of(F32 x) {
+  return xsimd::to_float((xsimd::bitwise_cast<int32_t>(x) - I32(0x3f3504f3)) >> 23);
+}
+TENON_INLINE F32 mantissa_of(F32 x, F32 exponent) {
+  return xsimd::bitwise_cast<float>(xsimd::bitwise_cast<int32_t>(x) -
+                                    (xsimd::to_int(exponent) << 23));
+}
 
 TENON_INLINE F32 load(const float* p) { return F32::load_unaligned(p); }
 TENON_INLINE void store(float* p, F32 x) { x.store_unaligned(p); }

@@ -16,6 +16,7 @@ class UnaryTest : public ::testing::TestWithParam<Kernel<Unary>> {};
 
 double in_double(std::string_view op, double x) {
   if (op == "exp_f32") return std::exp(x);
+  if (op == "log_f32") return std::log(x);
   ADD_FAILURE() << "no double reference for " << op;
   return 0;
 }
