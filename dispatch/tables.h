@@ -3,6 +3,7 @@
 #pragma once
 #include "dispatch/pick.h"
 #include "isa/softmax.h"
+#include "isa/softmax_backward.h"
 #include "isa/unary.h"
 
 namespace tenon {
@@ -15,6 +16,11 @@ namespace tenon {
 #define TENON_FN Softmax
 #define TENON_CONSTANT kSoftmax
 #define TENON_ROWS "isa/tables/softmax.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN SoftmaxBackward
+#define TENON_CONSTANT kSoftmaxBackward
+#define TENON_ROWS "isa/tables/softmax_backward.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon
