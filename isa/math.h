@@ -35,6 +35,29 @@ TENON_INLINE V exp_f32(V x) {
   return p * pow2(half) * pow2(n - half);
 }
 
+// Adding and subtracting kShift rounds to an integer, which is then in the sum's last bits.
+constexpr float kShift = 0x1.8p23f;
+
+// exp_fall_f32(x) is e^x within 1 ulp of the true value for x <= 0, and zero where that is below
+// 2^-126; a NaN stays one. About half of exp_f32's work, for the softmax family, where x is a
+// distance from a maximum. exp(r) is 1 + r + r^2 q(r), q the minimax polynomial of degree 4.
+template <class V>
+TENON_INLINE V exp_fall_f32(V x) {
+  const V t = fma(x, splat<V>(0x1.715476p+0f), splat<V>(kShift));
+  const V n = t - splat<V>(kShift);
+  V r = fma(n, splat<V>(-0x1.62e4p-1f), x);
+  r = fma(n, splat<V>(-0x1.7f7d1cp-20f), r);
+  V p = splat<V>(0x1.6a24p-10f);
+  p = fma(p, r, splat<V>(0x1.123a02p-7f));
+  p = fma(p, r, splat<V>(0x1.5558f2p-5f));
+  p = fma(p, r, splat<V>(0x1.555492p-3f));
+  p = fma(p, r, splat<V>(0x1.fffffcp-2f));
+  p = fma(p, r, splat<V>(1.0f));
+  p = fma(p, r, splat<V>(1.0f));
+  const V lowest = splat<V>(-0x1.5d589ep+6f);  // ln 2^-126
+  return select(x < lowest, splat<V>(0.0f), p * pow2_shifted(t));
+}
+
 // log_f32(x) is ln x within 1 ulp of the true value for every x. x = m 2^n with m in
 // [sqrt(1/2), sqrt(2)), so that n = 0 around 1 and nothing cancels; ln m is the polynomial of
 // Moshier's Cephes logf; n ln 2 is added in two parts (Cody and Waite, 1980).

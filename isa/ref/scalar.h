@@ -32,6 +32,9 @@ TENON_INLINE Scalar round_even(Scalar x) { return {std::nearbyint(x.v)}; }
 TENON_INLINE Scalar pow2(Scalar x) {
   return {float_of(static_cast<uint32_t>(static_cast<int32_t>(x.v) + 127) << 23)};
 }
+TENON_INLINE Scalar pow2_shifted(Scalar t) {
+  return {float_of((bits_of(t.v) << 23) + bits_of(1.0f))};
+}
 // Counting the exponent from sqrt(1/2) instead of 1 is a subtraction on the bits.
 TENON_INLINE Scalar exponent_of(Scalar x) {
   return {static_cast<float>(static_cast<int32_t>(bits_of(x.v) - 0x3f3504f3u) >> 23)};

@@ -38,6 +38,10 @@ TENON_INLINE F32 pow2(F32 x) {
   const I32 n = xsimd::to_int(x);
   return xsimd::bitwise_cast<float>((n + I32(127)) << 23);
 }
+TENON_INLINE F32 pow2_shifted(F32 t) {
+  const I32 bits = xsimd::bitwise_cast<int32_t>(t);
+  return xsimd::bitwise_cast<float>((bits << 23) + I32(0x3f800000));
+}
 // Counting the exponent from sqrt(1/2) instead of 1 is a subtraction on the bits.
 TENON_INLINE F32 exponent_of(F32 x) {
   return xsimd::to_float((xsimd::bitwise_cast<int32_t>(x) - I32(0x3f3504f3)) >> 23);
