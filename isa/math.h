@@ -3,8 +3,8 @@
 //
 // Included by isa/simd/vec.h and isa/ref/scalar.h, never alone. V offers + - * / and unary minus,
 // and as free functions fma(a, b, c), splat<V>(float), select(mask, a, b), round_even(v), abs(v),
-// copysign(magnitude, sign), sqrt(v), pow2(v) (2^v for integral v in [-126, 127]) and
-// split_exponent; comparisons give the mask that select takes. Names end in _f32 because
+// copysign(magnitude, sign), sqrt(v), pow2(v) (2^v for integral v in [-126, 127]),
+// pow2_shifted (isa/math.h's kShift) and split_exponent; comparisons give the mask that select takes. Names end in _f32 because
 // argument-dependent lookup would otherwise prefer xsimd's functions of the same name.
 //
 // The bounds named here (kExpUlp, ...) stand in isa/unary.h.
@@ -145,6 +145,29 @@ TENON_INLINE V gelu_tanh_f32(V x) {
   const V w = a * c, w_low = fma(a, c_low, fma(a, c, -w));
   const V e = exp_f32(-w, -w_low);
   return x * select(x < zero, e, one) / (one + e);
+}
+
+// Adding and subtracting kShift rounds to an integer, which is then in the sum's last bits.
+constexpr float kShift = 0x1.8p23f;
+
+// exp_fall_f32(x) is e^x within 1 ulp of the true value for x <= 0, and zero where that is below
+// 2^-126; a NaN stays one. About half of exp_f32's work, for the softmax family, where x is a
+// distance from a maximum. exp(r) is 1 + r + r^2 q(r), q the minimax polynomial of degree 4.
+template <class V>
+TENON_INLINE V exp_fall_f32(V x) {
+  const V t = fma(x, splat<V>(0x1.715476p+0f), splat<V>(kShift));
+  const V n = t - splat<V>(kShift);
+  V r = fma(n, splat<V>(-0x1.62e4p-1f), x);
+  r = fma(n, splat<V>(-0x1.7f7d1cp-20f), r);
+  V p = splat<V>(0x1.6a24p-10f);
+  p = fma(p, r, splat<V>(0x1.123a02p-7f));
+  p = fma(p, r, splat<V>(0x1.5558f2p-5f));
+  p = fma(p, r, splat<V>(0x1.555492p-3f));
+  p = fma(p, r, splat<V>(0x1.fffffcp-2f));
+  p = fma(p, r, splat<V>(1.0f));
+  p = fma(p, r, splat<V>(1.0f));
+  const V lowest = splat<V>(-0x1.5d589ep+6f);  // ln 2^-126
+  return select(x < lowest, splat<V>(0.0f), p * pow2_shifted(t));
 }
 
 }  // namespace

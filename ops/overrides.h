@@ -17,4 +17,16 @@ Tensor exp(const Tensor& x);
 Tensor& exp_(Tensor& x);
 Tensor& exp_out(const Tensor& x, Tensor& y);
 
+// softmax and log_softmax: the leaves of softmax.int, log_softmax.int and their gradients.
+Tensor softmax(const Tensor& x, int64_t dim, bool half_to_float);
+Tensor& softmax_out(const Tensor& x, int64_t dim, bool half_to_float, Tensor& y);
+Tensor log_softmax(const Tensor& x, int64_t dim, bool half_to_float);
+Tensor& log_softmax_out(const Tensor& x, int64_t dim, bool half_to_float, Tensor& y);
+Tensor softmax_backward(const Tensor& dy, const Tensor& y, int64_t dim, ScalarType type);
+Tensor& softmax_backward_out(const Tensor& dy, const Tensor& y, int64_t dim, ScalarType type,
+                             Tensor& dx);
+Tensor log_softmax_backward(const Tensor& dy, const Tensor& y, int64_t dim, ScalarType type);
+Tensor& log_softmax_backward_out(const Tensor& dy, const Tensor& y, int64_t dim, ScalarType type,
+                                 Tensor& dx);
+
 }  // namespace tenon::ops

@@ -37,6 +37,9 @@ TENON_INLINE Scalar sqrt(Scalar x) { return {std::sqrt(x.v)}; }
 TENON_INLINE Scalar pow2(Scalar x) {
   return {float_of(static_cast<uint32_t>(static_cast<int32_t>(x.v) + 127) << 23)};
 }
+TENON_INLINE Scalar pow2_shifted(Scalar t) {
+  return {float_of((bits_of(t.v) << 23) + bits_of(1.0f))};
+}
 // x, positive and normal, as the returned mantissa in [2/3, 4/3) times 2^exponent.
 TENON_INLINE Scalar split_exponent(Scalar x, Scalar& exponent) {
   const int32_t n = (static_cast<int32_t>(bits_of(x.v)) - kTwoThirds) >> 23;

@@ -41,6 +41,10 @@ TENON_INLINE F32 pow2(F32 x) {
   const I32 n = xsimd::to_int(x);
   return xsimd::bitwise_cast<float>((n + I32(127)) << 23);
 }
+TENON_INLINE F32 pow2_shifted(F32 t) {
+  const I32 bits = xsimd::bitwise_cast<int32_t>(t);
+  return xsimd::bitwise_cast<float>((bits << 23) + I32(0x3f800000));
+}
 // x, positive and normal, as the returned mantissa in [2/3, 4/3) times 2^exponent.
 TENON_INLINE F32 split_exponent(F32 x, F32& exponent) {
   const I32 bits = xsimd::bitwise_cast<int32_t>(x);
