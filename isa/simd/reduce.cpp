@@ -7,6 +7,9 @@
 
 #include "isa/simd/vec.h"
 
+// Arrays of accumulators live in registers only where their loops are gone.
+#define UNROLL _Pragma("GCC unroll 8")
+
 namespace tenon {
 namespace {
 
@@ -17,7 +20,6 @@ TENON_INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
 struct Sum {
   TENON_INLINE F32 start() { return F32(0.0f); }
   TENON_INLINE F32 join(F32 a, F32 b) { return a + b; }
-  TENON_INLINE float join(float a, float b) { return a + b; }
   TENON_INLINE F32 finish(F32 a, float divisor) { return a / F32(divisor); }
   TENON_INLINE float finish(float a, float divisor) { return a / divisor; }
   template <class X>
@@ -30,12 +32,12 @@ struct Max {
   TENON_INLINE F32 start() { return F32(-__builtin_inff()); }
   // max(a, b) is b where they compare equal or either is NaN.
   TENON_INLINE F32 join(F32 a, F32 b) { return select(a == a, xsimd::max(a, b), a); }
-  TENON_INLINE float join(float a, float b) { return a > b || a != a ? a : b; }
   TENON_INLINE F32 finish(F32 a, float) { return select(a == a, a, F32(__builtin_nanf(""))); }
   TENON_INLINE float finish(float a, float) { return a == a ? a : __builtin_nanf(""); }
   template <class X>
   TENON_INLINE F32 load_some(const X* x, size_t n) {
-    alignas(64) static const float lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    alignas(64) static const float lane[16] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                               8, 9, 10, 11, 12, 13, 14, 15};
     return select(load(lane) < F32(static_cast<float>(n)), load_n(x, n), start());
   }
 };
@@ -43,30 +45,33 @@ struct Max {
 // Adds the last n < 64 terms of a row to its lanes.
 template <class Op, class X>
 TENON_INLINE void join_tail(F32 (&acc)[kGroups], const X* x, size_t n) {
-  for (size_t g = 0; g < kGroups && n > 0; ++g, x += kLanes) {
-    const size_t here = least(n, kLanes);
-    acc[g] = Op::join(acc[g], here == kLanes ? load(x) : Op::load_some(x, here));
-    n -= here;
+  UNROLL for (size_t g = 0; g < kGroups; ++g) {
+    if (n <= g * kLanes) return;
+    const size_t here = least(n - g * kLanes, kLanes);
+    acc[g] = Op::join(acc[g],
+                      here == kLanes ? load(x + g * kLanes) : Op::load_some(x + g * kLanes, here));
   }
 }
 
 template <class Op, class X>
 TENON_INLINE float row(size_t n, const X* x) {
+  const auto join = [](F32 a, F32 b) { return Op::join(a, b); };
+  // Lanes without a term hold the operation's neutral start, so what they would fold is left out.
+  if (n < kLanes) return fold_vector(Op::join(Op::start(), Op::load_some(x, n)), join);
   F32 total[kGroups];
   for (size_t begin = 0; begin < n; begin += kVirtualLanes * kSumBlock) {
     const size_t terms = least(n - begin, kVirtualLanes * kSumBlock);
     F32 acc[kGroups];
-    for (F32& a : acc) a = Op::start();
+    UNROLL for (F32& a : acc) a = Op::start();
     size_t i = 0;
     for (; i + kVirtualLanes <= terms; i += kVirtualLanes)
-      for (size_t g = 0; g < kGroups; ++g)
-        acc[g] = Op::join(acc[g], load(x + begin + i + g * kLanes));
+      UNROLL for (size_t g = 0; g < kGroups; ++g) acc[g] =
+          Op::join(acc[g], load(x + begin + i + g * kLanes));
     join_tail<Op>(acc, x + begin + i, terms - i);
-    for (size_t g = 0; g < kGroups; ++g)
-      total[g] = begin == 0 ? acc[g] : Op::join(total[g], acc[g]);
+    UNROLL for (size_t g = 0; g < kGroups; ++g) total[g] =
+        begin == 0 ? acc[g] : Op::join(total[g], acc[g]);
   }
-  const auto join = [](auto a, auto b) { return Op::join(a, b); };
-  return fold_lanes(fold_groups(total, join), join);
+  return fold_vector(fold_groups(total, join), join);
 }
 
 template <class Op, class X, class Y>
@@ -98,7 +103,7 @@ TENON_INLINE void sweep(Columns<X, Y>& c, size_t i) {
   for (size_t slot = 0; slot < c.width; slot += kLanes) {
     const size_t j = narrow ? 0 : least(slot, c.width - kLanes);
     F32 v = opens ? Op::start() : load(c.block + slot);
-    for (size_t r = 0; r < R; ++r) {
+    UNROLL for (size_t r = 0; r < R; ++r) {
       const X* p = reinterpret_cast<const X*>(x + static_cast<ptrdiff_t>(r) * c.stride) + j;
       v = Op::join(v, narrow ? load_n(p, c.width) : load(p));
     }

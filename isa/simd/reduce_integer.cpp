@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include "isa/reduce.h"
-
 #include "isa/simd/vec.h"
 
 namespace tenon {
@@ -54,6 +53,16 @@ TENON_INLINE Int widen_i32_64(const void* p) {
 constexpr size_t kBytes = sizeof(Int);
 constexpr size_t kWords = kBytes / 2, kQuads = kBytes / 8;
 
+// Eight bytes, and zeros.
+TENON_INLINE Int load_8(const void* p) {
+  const __m128i x = _mm_loadl_epi64(static_cast<const __m128i*>(p));
+#if defined(__AVX512F__)
+  return _mm512_zextsi128_si512(x);
+#else
+  return _mm256_zextsi128_si256(x);
+#endif
+}
+
 TENON_INLINE uint64_t sum_quads(Int x) {
   uint64_t lane[kQuads], sum = 0;
   std::memcpy(lane, &x, sizeof lane);
@@ -64,12 +73,8 @@ TENON_INLINE uint64_t sum_quads(Int x) {
 template <bool kIsBool>
 struct Bytes {
   using X = uint8_t;
-  TENON_INLINE Int fit(Int x) {
-    return kIsBool ? ones_where_set(x) : x;
-  }
-  TENON_INLINE uint64_t fit(uint8_t x) {
-    return kIsBool ? x != 0 : x;
-  }
+  TENON_INLINE Int fit(Int x) { return kIsBool ? ones_where_set(x) : x; }
+  TENON_INLINE uint64_t fit(uint8_t x) { return kIsBool ? x != 0 : x; }
 
   TENON_INLINE uint64_t row(size_t n, const uint8_t* x) {
     Int acc[4] = {zero(), zero(), zero(), zero()};
@@ -78,6 +83,7 @@ struct Bytes {
       for (size_t g = 0; g < 4; ++g)
         acc[g] = add64(acc[g], sum_bytes(fit(load_int(x + i + g * kBytes))));
     for (; i + kBytes <= n; i += kBytes) acc[0] = add64(acc[0], sum_bytes(fit(load_int(x + i))));
+    for (; i + 8 <= n; i += 8) acc[1] = add64(acc[1], sum_bytes(fit(load_8(x + i))));
     uint64_t sum = sum_quads(add64(add64(acc[0], acc[1]), add64(acc[2], acc[3])));
     for (; i < n; ++i) sum += fit(x[i]);
     return sum;
@@ -85,9 +91,8 @@ struct Bytes {
 
   // Adds `rows` <= kRows rows of `width` columns to y.
   static constexpr size_t kRows = 256;  // 256 * 255 < 2^16
-  TENON_INLINE void column_block(size_t rows, size_t width,
-                                                                 const char* x, ptrdiff_t stride,
-                                                                 uint64_t* y) {
+  TENON_INLINE void column_block(size_t rows, size_t width, const char* x, ptrdiff_t stride,
+                                 uint64_t* y) {
     alignas(64) uint16_t acc[kTile] = {};
     for (size_t r = 0; r < rows; ++r, x += stride) {
       size_t j = 0;
@@ -109,24 +114,32 @@ struct Words {
     Int acc[4] = {zero(), zero(), zero(), zero()};
     size_t i = 0;
     for (; i + 4 * kQuads <= n; i += 4 * kQuads)
-      for (size_t g = 0; g < 4; ++g)
-        acc[g] = add64(acc[g], widen_i32_64(x + i + g * kQuads));
+      for (size_t g = 0; g < 4; ++g) acc[g] = add64(acc[g], widen_i32_64(x + i + g * kQuads));
     uint64_t sum = sum_quads(add64(add64(acc[0], acc[1]), add64(acc[2], acc[3])));
     for (; i < n; ++i) sum += static_cast<uint64_t>(int64_t{x[i]});
     return sum;
   }
 
   static constexpr size_t kRows = 256;
-  TENON_INLINE void column_block(size_t rows, size_t width,
-                                                                 const char* x, ptrdiff_t stride,
-                                                                 uint64_t* y) {
-    for (size_t r = 0; r < rows; ++r, x += stride) {
-      const int32_t* p = reinterpret_cast<const int32_t*>(x);
-      size_t j = 0;
-      for (; j + kQuads <= width; j += kQuads)
-        store_int(y + j, add64(load_int(y + j), widen_i32_64(p + j)));
-      for (; j < width; ++j) y[j] += static_cast<uint64_t>(int64_t{p[j]});
+  TENON_INLINE void column_block(size_t rows, size_t width, const char* x, ptrdiff_t stride,
+                                 uint64_t* y) {
+    for (; rows >= 8; rows -= 8, x += 8 * stride) sweep<8>(width, x, stride, y);
+    for (; rows > 0; --rows, x += stride) sweep<1>(width, x, stride, y);
+  }
+
+  template <size_t R>
+  TENON_INLINE void sweep(size_t width, const char* x, ptrdiff_t stride, uint64_t* y) {
+    const auto at = [&](size_t r, size_t j) {
+      return reinterpret_cast<const int32_t*>(x + static_cast<ptrdiff_t>(r) * stride) + j;
+    };
+    size_t j = 0;
+    for (; j + kQuads <= width; j += kQuads) {
+      Int v = load_int(y + j);
+      for (size_t r = 0; r < R; ++r) v = add64(v, widen_i32_64(at(r, j)));
+      store_int(y + j, v);
     }
+    for (; j < width; ++j)
+      for (size_t r = 0; r < R; ++r) y[j] += static_cast<uint64_t>(int64_t{*at(r, j)});
   }
 };
 
@@ -139,8 +152,7 @@ TENON_INLINE void columns(const ReduceArgs& a) {
       uint64_t* out = y + o * a.inner + j;
       std::memset(out, 0, width * sizeof *out);
       for (size_t i = 0; i < a.n; i += T::kRows) {
-        const char* x = static_cast<const char*>(a.x) +
-                        static_cast<ptrdiff_t>(o) * a.outer_stride +
+        const char* x = static_cast<const char*>(a.x) + static_cast<ptrdiff_t>(o) * a.outer_stride +
                         static_cast<ptrdiff_t>(i) * a.stride +
                         static_cast<ptrdiff_t>(j * sizeof(typename T::X));
         T::column_block(a.n - i < T::kRows ? a.n - i : T::kRows, width, x, a.stride, out);

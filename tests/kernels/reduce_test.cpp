@@ -30,8 +30,14 @@ struct Shape {
 template <class X>
 ReduceArgs args_of(const Shape& s, const X* x, void* y, float divisor = 1) {
   const size_t row = s.inner == 1 ? 1 : s.inner + s.padding;
-  return {s.outer, s.n, s.inner, static_cast<ptrdiff_t>((s.n * row + s.padding) * sizeof(X)),
-          static_cast<ptrdiff_t>(row * sizeof(X)), divisor, x, y};
+  return {s.outer,
+          s.n,
+          s.inner,
+          static_cast<ptrdiff_t>((s.n * row + s.padding) * sizeof(X)),
+          static_cast<ptrdiff_t>(row * sizeof(X)),
+          divisor,
+          x,
+          y};
 }
 
 template <class X>
@@ -43,8 +49,10 @@ size_t extent(const Shape& s) {
 
 template <class X>
 double value(X x) {
-  if constexpr (std::is_integral_v<X>) return static_cast<double>(x);
-  else return to_f32(x);
+  if constexpr (std::is_integral_v<X>)
+    return static_cast<double>(x);
+  else
+    return to_f32(x);
 }
 
 template <class X>
@@ -74,8 +82,10 @@ void expect_max(const ReduceArgs& a, size_t o, size_t j, X got) {
     const float x = to_f32(element<X>(a, o, i, j));
     want = std::isnan(x) || std::isnan(want) ? NAN : std::max(x, want);
   }
-  if (std::isnan(want)) ASSERT_TRUE(std::isnan(to_f32(got)));
-  else ASSERT_EQ(to_f32(got), want) << "y[" << o << "][" << j << "]";
+  if (std::isnan(want))
+    ASSERT_TRUE(std::isnan(to_f32(got)));
+  else
+    ASSERT_EQ(to_f32(got), want) << "y[" << o << "][" << j << "]";
 }
 
 // Runs the kernel and its reference on one input and compares bits, then each result with double.
@@ -93,15 +103,18 @@ void check(const Kernel<Reduce>& k, const Shape& s, const std::vector<X>& pool, 
   ASSERT_TRUE(y.size() == 0 || std::memcmp(y.data(), z.data(), y.size() * sizeof(Y)) == 0);
   for (size_t o = 0; o < s.outer; ++o)
     for (size_t j = 0; j < s.inner; ++j) {
-      if constexpr (std::is_same_v<Y, int64_t>) continue;  // the reference is exact
-      else if (is_max) expect_max<Y>(a, o, j, y[o * s.inner + j]);
-      else expect_sum<X, Y>(a, o, j, y[o * s.inner + j]);
+      if constexpr (std::is_same_v<Y, int64_t>)
+        continue;  // the reference is exact
+      else if (is_max)
+        expect_max<Y>(a, o, j, y[o * s.inner + j]);
+      else
+        expect_sum<X, Y>(a, o, j, y[o * s.inner + j]);
     }
 }
 
 std::vector<Shape> shapes() {
-  std::vector<Shape> all = {{3, 4096, 1}, {2, 4161, 1}, {1, 70000, 1}, {0, 5, 1}, {3, 5, 0},
-                            {1, 1024, 3}, {1, 130, 1024}, {1, 9, 1025}, {2, 3, 2100, 7}};
+  std::vector<Shape> all = {{3, 4096, 1}, {2, 4161, 1},   {1, 70000, 1}, {0, 5, 1},      {3, 5, 0},
+                            {1, 1024, 3}, {1, 130, 1024}, {1, 9, 1025},  {2, 3, 2100, 7}};
   for (size_t n = 1; n < 140; ++n) all.push_back({2, n, 1, n % 3});
   for (size_t inner : {2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 100})
     for (size_t n : {1, 2, 3, 7, 8, 9, 63, 64, 65, 130}) all.push_back({2, n, inner, inner % 4});
@@ -114,8 +127,10 @@ std::vector<X> random_pool(size_t n) {
   std::vector<X> pool(n);
   std::uniform_int_distribution<int64_t> bits;
   for (X& v : pool) {
-    if constexpr (std::is_integral_v<X>) v = static_cast<X>(bits(rng));
-    else fill_uniform(&v, 1, rng);
+    if constexpr (std::is_integral_v<X>)
+      v = static_cast<X>(bits(rng));
+    else
+      fill_uniform(&v, 1, rng);
   }
   if constexpr (sizeof(X) == 1)  // every other byte zero or one, as bools are
     for (size_t i = 0; i < n; i += 2) pool[i] &= 1;
@@ -135,19 +150,27 @@ void check_shapes(const Kernel<Reduce>& k) {
 template <class X>
 void check_output(const Kernel<Reduce>& k) {
   const std::string op = k.op;
-  if (op.find("_f32_") != std::string::npos) check_shapes<X, float>(k);
-  else if (op.find("_bf16_") != std::string::npos) check_shapes<X, bf16>(k);
-  else check_shapes<X, f16>(k);
+  if (op.find("_f32_") != std::string::npos)
+    check_shapes<X, float>(k);
+  else if (op.find("_bf16_") != std::string::npos)
+    check_shapes<X, bf16>(k);
+  else
+    check_shapes<X, f16>(k);
 }
 
 TEST_P(ReduceTest, MatchesDoubleAndReference) {
   const Kernel<Reduce>& k = GetParam();
   TENON_SKIP_UNLESS_RUNNABLE(k);
-  if (ends_with(k.op, "b8") || ends_with(k.op, "u8")) check_shapes<uint8_t, int64_t>(k);
-  else if (ends_with(k.op, "i32")) check_shapes<int32_t, int64_t>(k);
-  else if (ends_with(k.op, "bf16")) check_output<bf16>(k);
-  else if (ends_with(k.op, "f16")) check_output<f16>(k);
-  else check_output<float>(k);
+  if (ends_with(k.op, "b8") || ends_with(k.op, "u8"))
+    check_shapes<uint8_t, int64_t>(k);
+  else if (ends_with(k.op, "i32"))
+    check_shapes<int32_t, int64_t>(k);
+  else if (ends_with(k.op, "bf16"))
+    check_output<bf16>(k);
+  else if (ends_with(k.op, "f16"))
+    check_output<f16>(k);
+  else
+    check_output<float>(k);
 }
 
 // Every special value at every place of a short row or column: NaN and infinities win as they
@@ -170,10 +193,12 @@ void check_specials(const Kernel<Reduce>& k) {
 TEST_P(ReduceTest, MaximumOfSpecialValues) {
   const Kernel<Reduce>& k = GetParam();
   TENON_SKIP_UNLESS_RUNNABLE(k);
-  if (std::string(k.op) == "amax_f32_f32") check_specials<float>(k);
-  else if (std::string(k.op) == "amax_bf16_bf16") check_specials<bf16>(k);
-  else if (std::string(k.op) == "amax_f16_f16") check_specials<f16>(k);
-
+  if (std::string(k.op) == "amax_f32_f32")
+    check_specials<float>(k);
+  else if (std::string(k.op) == "amax_bf16_bf16")
+    check_specials<bf16>(k);
+  else if (std::string(k.op) == "amax_f16_f16")
+    check_specials<f16>(k);
 }
 
 TEST_P(ReduceTest, SumOfNegativeZerosIsZeroAndOfNaNIsNaN) {
