@@ -2,6 +2,7 @@
 // A family here is also a line of families.inc.
 #pragma once
 #include "dispatch/pick.h"
+#include "isa/argmax.h"
 #include "isa/reduce.h"
 #include "isa/unary.h"
 
@@ -15,6 +16,11 @@ namespace tenon {
 #define TENON_FN Reduce
 #define TENON_CONSTANT kReduce
 #define TENON_ROWS "isa/tables/reduce.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Argmax
+#define TENON_CONSTANT kArgmax
+#define TENON_ROWS "isa/tables/argmax.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon
