@@ -2,6 +2,11 @@
 // A family here is also a line of families.inc.
 #pragma once
 #include "dispatch/pick.h"
+#include "isa/argmax.h"
+#include "isa/copy_rows.h"
+#include "isa/gather.h"
+#include "isa/masked_fill.h"
+#include "isa/reduce.h"
 #include "isa/softmax.h"
 #include "isa/softmax_backward.h"
 #include "isa/unary.h"
@@ -21,6 +26,31 @@ namespace tenon {
 #define TENON_FN SoftmaxBackward
 #define TENON_CONSTANT kSoftmaxBackward
 #define TENON_ROWS "isa/tables/softmax_backward.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Reduce
+#define TENON_CONSTANT kReduce
+#define TENON_ROWS "isa/tables/reduce.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Argmax
+#define TENON_CONSTANT kArgmax
+#define TENON_ROWS "isa/tables/argmax.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN MaskedFill
+#define TENON_CONSTANT kMaskedFill
+#define TENON_ROWS "isa/tables/masked_fill.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN CopyRows
+#define TENON_CONSTANT kCopyRows
+#define TENON_ROWS "isa/tables/copy_rows.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Gather
+#define TENON_CONSTANT kGather
+#define TENON_ROWS "isa/tables/gather.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon

@@ -191,6 +191,21 @@ TENON_INLINE void store_n(f16* p, F32 x, size_t n) {
 
 #endif
 
+// Lane i gets lane i + half, for the halves that fold a vector: kLanes / 2, ..., 2, 1.
+template <size_t half>
+TENON_INLINE F32 lanes_from(F32 x) {
+#if defined(__AVX512F__)
+  if constexpr (half == 8) return _mm512_shuffle_f32x4(x, x, 0x4e);
+  if constexpr (half == 4) return _mm512_shuffle_f32x4(x, x, 0xb1);
+  if constexpr (half == 2) return _mm512_permute_ps(x, 0x4e);
+  if constexpr (half == 1) return _mm512_permute_ps(x, 0xb1);
+#else
+  if constexpr (half == 4) return _mm256_permute2f128_ps(x, x, 0x01);
+  if constexpr (half == 2) return _mm256_permute_ps(x, 0x4e);
+  if constexpr (half == 1) return _mm256_permute_ps(x, 0xb1);
+#endif
+}
+
 // y[i] = f(x[i]) over any storage types.
 template <class X, class Y, class F>
 TENON_INLINE void map(size_t n, const X* x, Y* y, F f) {
@@ -213,10 +228,18 @@ TENON_INLINE float fold_lanes(F32 x, Op op) {
   return lane[0];
 }
 
+// The same fold with an operation on vectors, without a way through memory.
+template <size_t half = kLanes / 2, class Op>
+TENON_INLINE float fold_vector(F32 x, Op op) {
+  x = op(x, lanes_from<half>(x));
+  if constexpr (half > 1) return fold_vector<half / 2>(x, op);
+  else return x.get(0);
+}
+
 template <class Op>
 TENON_INLINE F32 fold_groups(F32 (&acc)[kGroups], Op op) {
-  for (size_t half = kGroups / 2; half > 0; half /= 2)
-    for (size_t g = 0; g < half; ++g) acc[g] = op(acc[g], acc[g + half]);
+  _Pragma("GCC unroll 8") for (size_t half = kGroups / 2; half > 0; half /= 2)
+    _Pragma("GCC unroll 8") for (size_t g = 0; g < half; ++g) acc[g] = op(acc[g], acc[g + half]);
   return acc[0];
 }
 

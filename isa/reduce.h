@@ -1,0 +1,46 @@
+// Sum, mean and maximum along one dimension, and integer sums.
+//
+// Operation, x[outer][n][inner] to y[outer][inner]:
+//   sum_*      y[o][j] = (x[o][0][j] + ... + x[o][n-1][j]) / divisor    (divisor 1: the sum itself)
+//   amax_*     y[o][j] = max(x[o][0][j], ..., x[o][n-1][j]); the quiet NaN 0x7fc00000 if one is NaN
+//   sum_i64_*  y[o][j] = x[o][0][j] + ...; b8 is bool: any byte but 0 counts 1. Wraps; no divisor.
+// bf16 and f16 are widened to f32, accumulated in f32, and rounded once at the end.
+//
+// Preconditions: n > 0; x[o] is `outer_stride` bytes from x[o + 1], x[o][i] is `stride` bytes from
+// x[o][i + 1], and x[o][i] is `inner` contiguous elements. Where inner is 1, stride is the size of
+// an element. y is contiguous and overlaps nothing. Any alignment; any outer and inner, 0 included.
+//
+// The order of a float reduction, the same on every ISA: a lane takes its terms in turn in blocks
+// of kSumBlock, each block from zero, and adds its block sums in turn, from zero. Where inner > 1 a
+// column is a lane. Where inner is 1, element i of the row goes to lane i mod 64, and the lanes
+// fold in halves (64 to 32 to 16 ... to 1). Of equal maxima (+0 and -0) the later term stays.
+//
+// Error bound of a sum: reduce_terms(n, inner) * 2^-24 * (|x[0]| + |x[1]| + ...), then one rounding
+// for the division and one to y's type. kSumSegment terms a lane keep that at 86 units; who has
+// more cuts the dimension there and reduces the partial results (ops/reduce.cpp).
+#pragma once
+#include <cstddef>
+
+namespace tenon {
+
+constexpr size_t kSumBlock = 64;
+constexpr size_t kSumSegment = 1024;  // terms a lane, beyond which callers cut
+
+struct ReduceArgs {
+  size_t outer, n, inner;
+  ptrdiff_t outer_stride, stride;  // bytes
+  float divisor;
+  const void* x;
+  void* y;
+};
+
+using Reduce = void(const ReduceArgs& args) noexcept;
+
+// Additions on the longest path from a term to its sum.
+constexpr double reduce_terms(size_t n, size_t inner) {
+  const size_t lane = inner == 1 ? (n + 63) / 64 : n;
+  const size_t block = lane < kSumBlock ? lane : kSumBlock;
+  return static_cast<double>(block + (lane + kSumBlock - 1) / kSumBlock + (inner == 1 ? 6 : 0));
+}
+
+}  // namespace tenon

@@ -1,0 +1,180 @@
+// Float reductions over xsimd: isa/reduce.h says what each computes, and in which order.
+//
+// A row keeps its 64 lanes in registers. Columns are taken a tile at a time, up to eight rows in
+// one sweep over the tile, so that memory is read in a few long streams; the running block and the
+// total of a column wait in L1.
+#include "isa/reduce.h"
+
+#include "isa/simd/vec.h"
+
+// Arrays of accumulators live in registers only where their loops are gone.
+#define UNROLL _Pragma("GCC unroll 8")
+
+namespace tenon {
+namespace {
+
+constexpr size_t kTile = 1024;
+
+TENON_INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+struct Sum {
+  TENON_INLINE F32 start() { return F32(0.0f); }
+  TENON_INLINE F32 join(F32 a, F32 b) { return a + b; }
+  TENON_INLINE F32 finish(F32 a, float divisor) { return a / F32(divisor); }
+  TENON_INLINE float finish(float a, float divisor) { return a / divisor; }
+  template <class X>
+  TENON_INLINE F32 load_some(const X* x, size_t n) {
+    return load_n(x, n);  // a sum from +0 is never -0, so adding +0 changes nothing
+  }
+};
+
+struct Max {
+  TENON_INLINE F32 start() { return F32(-__builtin_inff()); }
+  // max(a, b) is b where they compare equal or either is NaN.
+  TENON_INLINE F32 join(F32 a, F32 b) { return select(a == a, xsimd::max(a, b), a); }
+  TENON_INLINE F32 finish(F32 a, float) { return select(a == a, a, F32(__builtin_nanf(""))); }
+  TENON_INLINE float finish(float a, float) { return a == a ? a : __builtin_nanf(""); }
+  template <class X>
+  TENON_INLINE F32 load_some(const X* x, size_t n) {
+    alignas(64) static const float lane[16] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                               8, 9, 10, 11, 12, 13, 14, 15};
+    return select(load(lane) < F32(static_cast<float>(n)), load_n(x, n), start());
+  }
+};
+
+// Adds the last n < 64 terms of a row to its lanes.
+template <class Op, class X>
+TENON_INLINE void join_tail(F32 (&acc)[kGroups], const X* x, size_t n) {
+  UNROLL for (size_t g = 0; g < kGroups; ++g) {
+    if (n <= g * kLanes) return;
+    const size_t here = least(n - g * kLanes, kLanes);
+    acc[g] = Op::join(acc[g],
+                      here == kLanes ? load(x + g * kLanes) : Op::load_some(x + g * kLanes, here));
+  }
+}
+
+template <class Op, class X>
+TENON_INLINE float row(size_t n, const X* x) {
+  const auto join = [](F32 a, F32 b) { return Op::join(a, b); };
+  // Lanes without a term hold the operation's neutral start, so what they would fold is left out.
+  if (n < kLanes) return fold_vector(Op::join(Op::start(), Op::load_some(x, n)), join);
+  F32 total[kGroups];
+  for (size_t begin = 0; begin < n; begin += kVirtualLanes * kSumBlock) {
+    const size_t terms = least(n - begin, kVirtualLanes * kSumBlock);
+    F32 acc[kGroups];
+    UNROLL for (F32& a : acc) a = Op::start();
+    size_t i = 0;
+    for (; i + kVirtualLanes <= terms; i += kVirtualLanes)
+      UNROLL for (size_t g = 0; g < kGroups; ++g) acc[g] =
+          Op::join(acc[g], load(x + begin + i + g * kLanes));
+    join_tail<Op>(acc, x + begin + i, terms - i);
+    UNROLL for (size_t g = 0; g < kGroups; ++g) total[g] =
+        begin == 0 ? acc[g] : Op::join(total[g], acc[g]);
+  }
+  return fold_vector(fold_groups(total, join), join);
+}
+
+template <class Op, class X, class Y>
+TENON_INLINE void rows(const ReduceArgs& a) {
+  const char* x = static_cast<const char*>(a.x);
+  Y* y = static_cast<Y*>(a.y);
+  for (size_t o = 0; o < a.outer; ++o, x += a.outer_stride)
+    y[o] = from_f32<Y>(Op::finish(row<Op>(a.n, reinterpret_cast<const X*>(x)), a.divisor));
+}
+
+// A tile of columns on its way down the rows. The last vector may overlap the one before: its
+// columns are then computed twice, to the same bits. Fewer columns than a vector go by load_n.
+template <class X, class Y>
+struct Columns {
+  const char* x;
+  ptrdiff_t stride;
+  size_t width, n;
+  float divisor;
+  Y* y;
+  alignas(64) float block[kTile], total[kTile];
+};
+
+// Rows i to i + R of the tile, all in one block.
+template <class Op, size_t R, class X, class Y>
+TENON_INLINE void sweep(Columns<X, Y>& c, size_t i) {
+  const bool opens = i % kSumBlock == 0, first = i < kSumBlock, last = i + R == c.n;
+  const bool closes = last || (i + R) % kSumBlock == 0, narrow = c.width < kLanes;
+  const char* x = c.x + static_cast<ptrdiff_t>(i) * c.stride;
+  for (size_t slot = 0; slot < c.width; slot += kLanes) {
+    const size_t j = narrow ? 0 : least(slot, c.width - kLanes);
+    F32 v = opens ? Op::start() : load(c.block + slot);
+    UNROLL for (size_t r = 0; r < R; ++r) {
+      const X* p = reinterpret_cast<const X*>(x + static_cast<ptrdiff_t>(r) * c.stride) + j;
+      v = Op::join(v, narrow ? load_n(p, c.width) : load(p));
+    }
+    if (closes && !first) v = Op::join(load(c.total + slot), v);
+    if (!closes) {
+      store(c.block + slot, v);
+    } else if (!last) {
+      store(c.total + slot, v);
+    } else if (narrow) {
+      store_n(c.y, Op::finish(v, c.divisor), c.width);
+    } else {
+      store(c.y + j, Op::finish(v, c.divisor));
+    }
+  }
+}
+
+template <class Op, class X, class Y>
+TENON_INLINE void tile(Columns<X, Y>& c) {
+  for (size_t i = 0; i < c.n;) {
+    const size_t left = least(c.n - i, kSumBlock - i % kSumBlock);
+    if (left >= 8) {
+      sweep<Op, 8>(c, i);
+      i += 8;
+    } else if (left >= 2) {
+      sweep<Op, 2>(c, i);
+      i += 2;
+    } else {
+      sweep<Op, 1>(c, i);
+      i += 1;
+    }
+  }
+}
+
+template <class Op, class X, class Y>
+TENON_INLINE void columns(const ReduceArgs& a) {
+  const size_t tiles = (a.inner + kTile - 1) / kTile;
+  // Equal widths: a narrow last tile would read a few bytes from each row.
+  const size_t width = tiles == 0 ? 0 : ((a.inner + tiles - 1) / tiles + 63) / 64 * 64;
+  for (size_t o = 0; o < a.outer; ++o)
+    for (size_t j = 0; j < a.inner; j += width) {
+      Columns<X, Y> c;
+      c.x = static_cast<const char*>(a.x) + static_cast<ptrdiff_t>(o) * a.outer_stride +
+            static_cast<ptrdiff_t>(j * sizeof(X));
+      c.stride = a.stride;
+      c.width = least(width, a.inner - j);
+      c.n = a.n;
+      c.divisor = a.divisor;
+      c.y = static_cast<Y*>(a.y) + o * a.inner + j;
+      tile<Op>(c);
+    }
+}
+
+template <class Op, class X, class Y>
+TENON_INLINE void reduce(const ReduceArgs& a) {
+  a.inner == 1 ? rows<Op, X, Y>(a) : columns<Op, X, Y>(a);
+}
+
+}  // namespace
+
+#define REDUCE(op, X, Y, Op) \
+  void TENON_KERNEL(op)(const ReduceArgs& a) noexcept { reduce<Op, X, Y>(a); }
+
+REDUCE(sum_f32_f32, float, float, Sum)
+REDUCE(sum_f32_bf16, bf16, float, Sum)
+REDUCE(sum_f32_f16, f16, float, Sum)
+REDUCE(sum_bf16_bf16, bf16, bf16, Sum)
+REDUCE(sum_bf16_f32, float, bf16, Sum)
+REDUCE(sum_f16_f16, f16, f16, Sum)
+REDUCE(sum_f16_f32, float, f16, Sum)
+REDUCE(amax_f32_f32, float, float, Max)
+REDUCE(amax_bf16_bf16, bf16, bf16, Max)
+REDUCE(amax_f16_f16, f16, f16, Max)
+
+}  // namespace tenon
