@@ -99,8 +99,10 @@ TENON_INLINE float origin(float max) { return max == kNoScore ? 0.0f : max; }
 // s[k] = e^(s[k] - zero), 0 <= k < n, n a multiple of 16; returns the sum.
 TENON_INLINE float exp_row(float* s, size_t n, float zero) {
   F32 sum[kSums];
+#pragma GCC unroll 16
   for (F32& x : sum) x = F32(0.0f);
   for (size_t k = 0; k < n; k += kSumLanes)
+#pragma GCC unroll 16
     for (size_t g = 0; g < kSums; ++g) {
       const F32 p = exp_not_positive(load(s + k + g * kLanes) - F32(zero));
       store(s + k + g * kLanes, p);

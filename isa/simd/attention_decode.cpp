@@ -36,14 +36,18 @@ TENON_INLINE void load_query(const AttentionTask& t, size_t r, size_t padded, fl
 template <int kRows, int kKeys, bool kTail, class T>
 TENON_INLINE void multiply_16(const Chunk& c, const T* const (&key)[kKeys], size_t d, size_t n,
                               F32 (&acc)[4][kSums]) {
+#pragma GCC unroll 16
   for (size_t g = 0; g < kSums; ++g) {
     const size_t at = g * kLanes;
     if (kTail && at >= n) return;
     F32 x[kKeys];
+#pragma GCC unroll 16
     for (int j = 0; j < kKeys; ++j)
       x[j] = kTail && at + kLanes > n ? load_n(key[j] + d + at, n - at) : load(key[j] + d + at);
+#pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       const F32 q = load(c.q + static_cast<size_t>(i) * c.q_stride + d + at);
+#pragma GCC unroll 16
       for (int j = 0; j < kKeys; ++j) acc[i * kKeys + j][g] = fma(q, x[j], acc[i * kKeys + j][g]);
     }
   }
@@ -53,7 +57,9 @@ template <int kRows, int kKeys, class T>
 TENON_INLINE void scores_of(const Chunk& c, const T* const (&key)[kKeys], size_t head,
                             float* four) {
   F32 acc[4][kSums];
+#pragma GCC unroll 16
   for (auto& pair : acc)
+#pragma GCC unroll 16
     for (F32& x : pair) x = F32(0.0f);
   size_t d = 0;
   for (; d + kSumLanes <= head; d += kSumLanes)
@@ -67,11 +73,14 @@ TENON_INLINE void scores(const AttentionTask& t, const Chunk& c) {
   constexpr int kKeys = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;
   for (size_t k = 0; k < c.keys; k += kKeys) {
     const T* key[kKeys];
+#pragma GCC unroll 16
     for (size_t j = 0; j < kKeys; ++j)  // beyond the last key: the last again, not stored
       key[j] = row_at<T>(t.k, t.k_key, t.key_begin + (k + j < c.keys ? k + j : c.keys - 1));
     float four[4];
     scores_of<kRows, kKeys>(c, key, t.head, four);
+#pragma GCC unroll 16
     for (size_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
       for (size_t j = 0; j < kKeys; ++j)
         if (k + j < c.keys) c.s[i * kDecodeKeys + k + j] = four[i * kKeys + j];
   }
@@ -83,19 +92,26 @@ template <int kRows, int kVectors, bool kTail, class T>
 TENON_INLINE void accumulate(const AttentionTask& t, const Chunk& c, size_t begin, size_t end,
                              size_t d, size_t n, float* o, size_t o_stride) {
   F32 acc[kRows][kVectors];
+#pragma GCC unroll 16
   for (size_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
     for (size_t j = 0; j < kVectors; ++j) acc[i][j] = load(o + i * o_stride + d + j * kLanes);
   for (size_t k = begin; k < end; ++k) {
     const T* v = row_at<T>(t.v, t.v_key, t.key_begin + k) + d;
     F32 x[kVectors];
+#pragma GCC unroll 16
     for (size_t j = 0; j < kVectors; ++j)
       x[j] = kTail ? load_n(v + j * kLanes, n) : load(v + j * kLanes);
+#pragma GCC unroll 16
     for (size_t i = 0; i < kRows; ++i) {
       const F32 p(c.s[i * kDecodeKeys + k]);
+#pragma GCC unroll 16
       for (size_t j = 0; j < kVectors; ++j) acc[i][j] = fma(p, x[j], acc[i][j]);
     }
   }
+#pragma GCC unroll 16
   for (size_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
     for (size_t j = 0; j < kVectors; ++j) store(o + i * o_stride + d + j * kLanes, acc[i][j]);
 }
 

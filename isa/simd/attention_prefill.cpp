@@ -43,18 +43,23 @@ template <size_t kRows, bool kAdd>
 TENON_INLINE void multiply(size_t depth, const float* a, size_t a_stride, const float* b, float* c,
                            size_t c_stride) {
   F32 acc[kRows][2];
+#pragma GCC unroll 16
   for (size_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
     for (size_t j = 0; j < 2; ++j)
       acc[i][j] = kAdd ? load(c + i * c_stride + j * kLanes) : F32(0.0f);
   for (size_t k = 0; k < depth; ++k, b += kColumns) {
     const F32 b0 = load(b), b1 = load(b + kLanes);
+#pragma GCC unroll 16
     for (size_t i = 0; i < kRows; ++i) {
       const F32 x(a[i * a_stride + k]);
       acc[i][0] = fma(x, b0, acc[i][0]);
       acc[i][1] = fma(x, b1, acc[i][1]);
     }
   }
+#pragma GCC unroll 16
   for (size_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
     for (size_t j = 0; j < 2; ++j) store(c + i * c_stride + j * kLanes, acc[i][j]);
 }
 
@@ -70,19 +75,24 @@ TENON_INLINE __m256 load_8(const bf16* p) {
 // x[i] lane j becomes x[j] lane i.
 TENON_INLINE void transpose_8(__m256 (&x)[8]) {
   __m256 y[8];
+#pragma GCC unroll 16
   for (int i = 0; i < 8; i += 2) {
     y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
     y[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
   }
+#pragma GCC unroll 16
   for (int i = 0; i < 8; i += 4)
+#pragma GCC unroll 16
     for (int j = 0; j < 2; ++j) {
       x[i + 2 * j] = _mm256_shuffle_ps(y[i + j], y[i + j + 2], 0x44);
       x[i + 2 * j + 1] = _mm256_shuffle_ps(y[i + j], y[i + j + 2], 0xee);
     }
+#pragma GCC unroll 16
   for (int i = 0; i < 4; ++i) {
     y[i] = _mm256_permute2f128_ps(x[i], x[i + 4], 0x20);
     y[i + 4] = _mm256_permute2f128_ps(x[i], x[i + 4], 0x31);
   }
+#pragma GCC unroll 16
   for (int i = 0; i < 8; ++i) x[i] = y[i];
 }
 
@@ -92,8 +102,10 @@ TENON_INLINE void pack_8_keys(const char* k, ptrdiff_t stride, size_t n, size_t 
   size_t d = 0;
   for (; n == 8 && d + 8 <= head; d += 8) {
     __m256 x[8];
+#pragma GCC unroll 16
     for (ptrdiff_t i = 0; i < 8; ++i) x[i] = load_8(reinterpret_cast<const T*>(k + i * stride) + d);
     transpose_8(x);
+#pragma GCC unroll 16
     for (size_t i = 0; i < 8; ++i) _mm256_storeu_ps(to + (d + i) * kColumns, x[i]);
   }
   for (; d < head; ++d)
