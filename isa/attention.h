@@ -35,7 +35,7 @@
 namespace tenon {
 
 constexpr size_t kPrefillKeys = 128;  // keys of a prefill block
-constexpr size_t kPrefillRows = 96;   // the most rows of one prefill task
+constexpr size_t kPrefillRows = 144;  // the most rows of one prefill task
 constexpr size_t kDecodeKeys = 256;   // keys of a decode chunk
 constexpr size_t kMaxHead = 512;      // the largest head size
 
@@ -60,7 +60,7 @@ struct AttentionTask {
   size_t key_begin, key_end;  // decode: one chunk, key_begin a multiple of kDecodeKeys
   float* partial;             // decode: the chunk's. merge: the first chunk's, the others follow
   size_t chunks;              // merge
-  float* scratch;             // attention_scratch(head) floats, 64-byte aligned. Contents are noise
+  float* scratch;  // attention_..._scratch(head) floats, 64-byte aligned. Contents: noise
 };
 
 using Attention = void(const AttentionTask& task) noexcept;
@@ -75,11 +75,16 @@ constexpr size_t attention_partial(size_t rows, size_t head) {
   return rows * attention_partial_stride(head);
 }
 
-// Prefill needs the most: a block of keys, one of values, queries, outputs, scores, row state.
-constexpr size_t attention_scratch(size_t head) {
+// Prefill: a block of keys, one of values, queries, outputs, scores, row state.
+constexpr size_t attention_prefill_scratch(size_t head) {
   const size_t wide = round_up(head, 32), rows = kPrefillRows;
   return kPrefillKeys * (round_up(head, 16) + wide) + rows * (wide + wide) + 16 * kPrefillKeys +
          2 * rows;
+}
+
+// Decode: four rows' queries and scores. Merge: one row's output.
+constexpr size_t attention_decode_scratch(size_t head) {
+  return 4 * (round_up(head, 16) + kDecodeKeys);
 }
 
 // max_score: the largest over k of sum_d |scale q[d] key[k][d]| + |mask[k]|, of unmasked keys.

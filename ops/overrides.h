@@ -5,6 +5,9 @@
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/Scalar.h>
 
+#include <optional>
+#include <tuple>
+
 namespace tenon::ops {
 
 using at::IntArrayRef;
@@ -16,5 +19,10 @@ using at::Tensor;
 Tensor exp(const Tensor& x);
 Tensor& exp_(Tensor& x);
 Tensor& exp_out(const Tensor& x, Tensor& y);
+
+// Attention.
+std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(
+    const Tensor& q, const Tensor& k, const Tensor& v, double dropout_p, bool is_causal,
+    const std::optional<Tensor>& attn_mask, std::optional<double> scale);
 
 }  // namespace tenon::ops

@@ -27,8 +27,8 @@ struct Operands {
         out(rows * head),
         lse(rows),
         partial((keys / kDecodeKeys + 1) * attention_partial(rows, head)),
-        scratch(static_cast<float*>(
-            std::aligned_alloc(64, round_up(attention_scratch(head) * sizeof(float), 64)))) {
+        scratch(static_cast<float*>(std::aligned_alloc(
+            64, round_up(attention_prefill_scratch(head) * sizeof(float), 64)))) {
     std::mt19937 rng(1);
     // 16-bit patterns between 0.5 and 2 in bf16 and in f16; as f32 they are as ordinary.
     std::uniform_int_distribution<uint32_t> bits(0x3c00, 0x3fff);

@@ -2,7 +2,7 @@
 // isa/attention.h says what and in which order.
 //
 // A block of keys and values is widened to f32 and packed into panels kColumns wide once for all
-// rows of the task (up to 96):
+// rows of the task (up to 144):
 //
 //   keys    panel c: [d][kColumns]    element (d, j) is key c * kColumns + j's d
 //   values  panel c: [key][kColumns]  element (k, j) is value k's element c * kColumns + j
@@ -19,7 +19,7 @@ constexpr size_t kColumns = 2 * kLanes;
 constexpr size_t kTile = kLanes == 16 ? 12 : 6;
 static_assert(kPrefillRows % kTile == 0 && kTile <= 16 && kColumns <= 32);
 
-// The parts of a task's scratch; attention_scratch() is their sum at its largest.
+// The parts of a task's scratch; attention_prefill_scratch() is their sum at its largest.
 struct Scratch {
   size_t wide;  // head rounded up to a panel
   float *keys, *values, *q, *o, *s, *max, *sum;

@@ -115,17 +115,17 @@ struct Result {
   }
 };
 
-// 64-byte aligned, and no float more than the header asks for.
+// 64-byte aligned, and not a line more than the header asks for.
 struct ScratchMemory {
   Guarded<float> memory;
-  explicit ScratchMemory(size_t head) : memory(round_up(attention_scratch(head), 16)) {
+  explicit ScratchMemory(size_t floats) : memory(round_up(floats, 16)) {
     std::fill_n(memory.data(), memory.size(), NAN);
   }
 };
 
 template <class T>
 void prefill(const Kernel<Attention>& k, Problem<T>& p, size_t rows_per_task, Result<T>& result) {
-  ScratchMemory scratch(p.shape.head);
+  ScratchMemory scratch(attention_prefill_scratch(p.shape.head));
   AttentionTask t = p.task;
   result.attach(t);
   t.scratch = scratch.memory.data();
@@ -138,7 +138,7 @@ void prefill(const Kernel<Attention>& k, Problem<T>& p, size_t rows_per_task, Re
 template <class T>
 void decode(const Kernel<Attention>& chunk_kernel, const Kernel<Attention>& merge_kernel,
             Problem<T>& p, Result<T>& result) {
-  ScratchMemory scratch(p.shape.head);
+  ScratchMemory scratch(attention_decode_scratch(p.shape.head));
   AttentionTask t = p.task;
   result.attach(t);
   t.scratch = scratch.memory.data();
