@@ -3,6 +3,7 @@
 #pragma once
 #include "dispatch/pick.h"
 #include "isa/argmax.h"
+#include "isa/attention.h"
 #include "isa/copy_rows.h"
 #include "isa/gather.h"
 #include "isa/masked_fill.h"
@@ -51,6 +52,11 @@ namespace tenon {
 #define TENON_FN Gather
 #define TENON_CONSTANT kGather
 #define TENON_ROWS "isa/tables/gather.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Attention
+#define TENON_CONSTANT kAttention
+#define TENON_ROWS "isa/tables/attention.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon

@@ -5,6 +5,9 @@
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/Scalar.h>
 
+#include <optional>
+#include <tuple>
+
 namespace tenon::ops {
 
 using at::IntArrayRef;
@@ -28,5 +31,9 @@ Tensor& softmax_backward_out(const Tensor& dy, const Tensor& y, int64_t dim, Sca
 Tensor log_softmax_backward(const Tensor& dy, const Tensor& y, int64_t dim, ScalarType type);
 Tensor& log_softmax_backward_out(const Tensor& dy, const Tensor& y, int64_t dim, ScalarType type,
                                  Tensor& dx);
+// Attention.
+std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(
+    const Tensor& q, const Tensor& k, const Tensor& v, double dropout_p, bool is_causal,
+    const std::optional<Tensor>& attn_mask, std::optional<double> scale);
 
 }  // namespace tenon::ops

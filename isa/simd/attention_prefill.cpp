@@ -1,0 +1,233 @@
+// Attention of many query rows: blocks of queries by blocks of keys, softmax on the way.
+// isa/attention.h says what and in which order.
+//
+// A block of keys and values is widened to f32 and packed into panels kColumns wide once for all
+// rows of the task (up to 144):
+//
+//   keys    panel c: [d][kColumns]    element (d, j) is key c * kColumns + j's d
+//   values  panel c: [key][kColumns]  element (k, j) is value k's element c * kColumns + j
+//
+// One micro-kernel, C[kTile][kColumns] += A[kTile][depth] B[depth][kColumns], then makes the scores
+// (A queries, B a key panel) and the outputs (A weights, B a value panel). Registers: AVX2 12
+// accumulators + 2 of B + 1 of A of 16; AVX-512 24 + 2 + 1 of 32.
+#include "isa/simd/attention_block.h"
+
+namespace tenon {
+namespace {
+
+constexpr size_t kColumns = 2 * kLanes;
+constexpr size_t kTile = kLanes == 16 ? 12 : 6;
+static_assert(kPrefillRows % kTile == 0 && kTile <= 16 && kColumns <= 32);
+
+// The parts of a task's scratch; attention_prefill_scratch() is their sum at its largest.
+struct Scratch {
+  size_t wide;  // head rounded up to a panel
+  float *keys, *values, *q, *o, *s, *max, *sum;
+
+  TENON_INLINE Scratch make(const AttentionTask& t) {
+    const size_t wide = round_up(t.head, kColumns);
+    Scratch x{};
+    x.wide = wide;
+    x.keys = t.scratch;
+    x.values = x.keys + kPrefillKeys * round_up(t.head, 16);
+    x.q = x.values + kPrefillKeys * wide;
+    x.o = x.q + kPrefillRows * wide;
+    x.s = x.o + kPrefillRows * wide;
+    x.max = x.s + kTile * kPrefillKeys;
+    x.sum = x.max + kPrefillRows;
+    return x;
+  }
+};
+
+template <size_t kRows, bool kAdd>
+TENON_INLINE void multiply(size_t depth, const float* a, size_t a_stride, const float* b, float* c,
+                           size_t c_stride) {
+  F32 acc[kRows][2];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
+    for (size_t j = 0; j < 2; ++j)
+      acc[i][j] = kAdd ? load(c + i * c_stride + j * kLanes) : F32(0.0f);
+  for (size_t k = 0; k < depth; ++k, b += kColumns) {
+    const F32 b0 = load(b), b1 = load(b + kLanes);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kRows; ++i) {
+      const F32 x(a[i * a_stride + k]);
+      acc[i][0] = fma(x, b0, acc[i][0]);
+      acc[i][1] = fma(x, b1, acc[i][1]);
+    }
+  }
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
+    for (size_t j = 0; j < 2; ++j) store(c + i * c_stride + j * kLanes, acc[i][j]);
+}
+
+TENON_INLINE __m256 load_8(const float* p) { return _mm256_loadu_ps(p); }
+TENON_INLINE __m256 load_8(const f16* p) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+TENON_INLINE __m256 load_8(const bf16* p) {
+  const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
+}
+
+// x[i] lane j becomes x[j] lane i.
+TENON_INLINE void transpose_8(__m256 (&x)[8]) {
+  __m256 y[8];
+#pragma GCC unroll 16
+  for (int i = 0; i < 8; i += 2) {
+    y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
+    y[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < 8; i += 4)
+#pragma GCC unroll 16
+    for (int j = 0; j < 2; ++j) {
+      x[i + 2 * j] = _mm256_shuffle_ps(y[i + j], y[i + j + 2], 0x44);
+      x[i + 2 * j + 1] = _mm256_shuffle_ps(y[i + j], y[i + j + 2], 0xee);
+    }
+#pragma GCC unroll 16
+  for (int i = 0; i < 4; ++i) {
+    y[i] = _mm256_permute2f128_ps(x[i], x[i + 4], 0x20);
+    y[i + 4] = _mm256_permute2f128_ps(x[i], x[i + 4], 0x31);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < 8; ++i) x[i] = y[i];
+}
+
+// Eight keys, `n` of them real, to column j of their panel.
+template <class T>
+TENON_INLINE void pack_8_keys(const char* k, ptrdiff_t stride, size_t n, size_t head, float* to) {
+  size_t d = 0;
+  for (; n == 8 && d + 8 <= head; d += 8) {
+    __m256 x[8];
+#pragma GCC unroll 16
+    for (ptrdiff_t i = 0; i < 8; ++i) x[i] = load_8(reinterpret_cast<const T*>(k + i * stride) + d);
+    transpose_8(x);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < 8; ++i) _mm256_storeu_ps(to + (d + i) * kColumns, x[i]);
+  }
+  for (; d < head; ++d)
+    for (size_t i = 0; i < 8; ++i) {
+      const char* row = k + static_cast<ptrdiff_t>(i) * stride;
+      to[d * kColumns + i] = i < n ? to_f32(reinterpret_cast<const T*>(row)[d]) : 0.0f;
+    }
+}
+
+template <class T>
+TENON_INLINE void pack_keys(const AttentionTask& t, size_t key, size_t n, float* to) {
+  const char* k = static_cast<const char*>(t.k) + static_cast<ptrdiff_t>(key) * t.k_key;
+  for (size_t i = 0; i < round_up(n, kColumns); i += 8) {
+    const size_t left = i < n ? n - i : 0;
+    pack_8_keys<T>(k + static_cast<ptrdiff_t>(left > 0 ? i : 0) * t.k_key, t.k_key,
+                   left < 8 ? left : 8, t.head,
+                   to + i / kColumns * kColumns * t.head + i % kColumns);
+  }
+}
+
+template <class T>
+TENON_INLINE void pack_values(const AttentionTask& t, size_t key, size_t n, float* to) {
+  for (size_t k = 0; k < n; ++k) {
+    const T* v = reinterpret_cast<const T*>(static_cast<const char*>(t.v) +
+                                            static_cast<ptrdiff_t>(key + k) * t.v_key);
+    for (size_t d = 0; d < t.head; d += kLanes) {
+      const F32 x = d + kLanes <= t.head ? load(v + d) : load_n(v + d, t.head - d);
+      store(to + d / kColumns * kColumns * kPrefillKeys + k * kColumns + d % kColumns, x);
+    }
+    if (t.head % kColumns != 0 && t.head % kColumns <= kLanes)
+      store(to + t.head / kColumns * kColumns * kPrefillKeys + k * kColumns + kLanes, F32(0.0f));
+  }
+}
+
+// Scaled queries, zero rows up to a whole tile; outputs and row states as they start.
+template <class T>
+TENON_INLINE void start_rows(const AttentionTask& t, const Scratch& x, size_t rows) {
+  for (size_t i = 0; i < round_up(rows, kTile); ++i) {
+    const size_t r = t.row_begin + i;
+    float *q = x.q + i * t.head, *o = x.o + i * x.wide;
+    if (i < rows) {
+      const T* from =
+          reinterpret_cast<const T*>(at(t.q, t.q_position, t.q_group, r / t.group, r % t.group));
+      map(t.head, from, q, [&t](F32 v) { return v * F32(t.scale); });
+    } else {
+      for (size_t d = 0; d < t.head; ++d) q[d] = 0.0f;
+    }
+    for (size_t d = 0; d < x.wide; ++d) o[d] = 0.0f;
+    x.max[i] = kNoScore, x.sum[i] = 0.0f;
+  }
+}
+
+// How many of the n keys from `key` on row r sees.
+TENON_INLINE size_t visible(const AttentionTask& t, size_t r, size_t key, size_t n) {
+  if (!t.causal || r / t.group >= key + n) return n;
+  return r / t.group >= key ? r / t.group + 1 - key : 0;
+}
+
+// Scores s of row i of the task become weights, and its output is rescaled to the new maximum.
+template <class T>
+TENON_INLINE void weigh(const AttentionTask& t, const Scratch& x, size_t i, size_t key, size_t n,
+                        float* s) {
+  const size_t r = t.row_begin + i, seen = visible(t, r, key, n), padded = round_up(n, kSumLanes);
+  add_mask<T>(t, r / t.group, r % t.group, key, s, n);
+  close_row(s, seen, padded);
+  const float max = max_of_numbers(s, padded, x.max[i]);
+  const float sum = exp_row(s, padded, origin(max));
+  if (max == x.max[i]) {  // as multiplying by e^0 would
+    x.sum[i] += sum;
+    return;
+  }
+  const float shrink = exp_scalar(x.max[i] - max);
+  float* o = x.o + i * x.wide;
+  for (size_t d = 0; d < x.wide; d += kLanes) store(o + d, load(o + d) * F32(shrink));
+  x.sum[i] = __builtin_fmaf(x.sum[i], shrink, sum);
+  x.max[i] = max;
+}
+
+// kRows rows from row i of the task on, over one packed block of n keys.
+template <size_t kRows, class T>
+TENON_INLINE void tile(const AttentionTask& t, const Scratch& x, size_t i, size_t rows, size_t key,
+                       size_t n) {
+  const size_t real = rows - i < kRows ? rows - i : kRows;
+  const size_t seen = visible(t, t.row_begin + i + real - 1, key, n);
+  for (size_t k = 0; k < seen; k += kColumns)
+    multiply<kRows, false>(t.head, x.q + i * t.head, t.head, x.keys + k * t.head, x.s + k,
+                           kPrefillKeys);
+  if (seen == 0) return;
+  for (size_t j = 0; j < real; ++j) weigh<T>(t, x, i + j, key, seen, x.s + j * kPrefillKeys);
+  for (size_t d = 0; d < t.head; d += kColumns)
+    multiply<kRows, true>(seen, x.s, kPrefillKeys, x.values + d * kPrefillKeys,
+                          x.o + i * x.wide + d, x.wide);
+}
+
+template <class T>
+TENON_INLINE void prefill(const AttentionTask& t) {
+  const Scratch x = Scratch::make(t);
+  const size_t rows = t.row_end - t.row_begin;
+  if (rows == 0) return;
+  start_rows<T>(t, x, rows);
+  const size_t keys = visible(t, t.row_end - 1, 0, t.keys);
+  for (size_t key = 0; key < keys; key += kPrefillKeys) {
+    const size_t n = keys - key < kPrefillKeys ? keys - key : kPrefillKeys;
+    pack_keys<T>(t, key, n, x.keys);
+    pack_values<T>(t, key, n, x.values);
+    size_t i = 0;
+    for (; i + kTile / 2 < rows; i += kTile) tile<kTile, T>(t, x, i, rows, key, n);
+    if (i < rows) tile<kTile / 2, T>(t, x, i, rows, key, n);
+  }
+  for (size_t i = 0; i < rows; ++i)
+    finish_row<T>(t, t.row_begin + i, x.o + i * x.wide, x.max[i], x.sum[i]);
+}
+
+}  // namespace
+
+#define PREFILL(name, T)                                                                     \
+  void TENON_KERNEL(attention_prefill_##name##_##name)(const AttentionTask& task) noexcept { \
+    prefill<T>(task);                                                                        \
+  }
+
+PREFILL(f32, float)
+PREFILL(bf16, bf16)
+PREFILL(f16, f16)
+
+}  // namespace tenon
