@@ -17,4 +17,29 @@ Tensor exp(const Tensor& x);
 Tensor& exp_(Tensor& x);
 Tensor& exp_out(const Tensor& x, Tensor& y);
 
+// Matrix products.
+Tensor mm(const Tensor& a, const Tensor& b);
+Tensor& mm_out(const Tensor& a, const Tensor& b, Tensor& y);
+Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+             const Scalar& alpha);
+Tensor& addmm_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+               const Scalar& alpha);
+Tensor& addmm_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+                  const Scalar& alpha, Tensor& y);
+Tensor bmm(const Tensor& a, const Tensor& b);
+Tensor& bmm_out(const Tensor& a, const Tensor& b, Tensor& y);
+Tensor baddbmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+               const Scalar& alpha);
+Tensor& baddbmm_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+                 const Scalar& alpha);
+Tensor& baddbmm_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+                    const Scalar& alpha, Tensor& y);
+Tensor mv(const Tensor& a, const Tensor& b);
+Tensor addmv(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+             const Scalar& alpha);
+Tensor& addmv_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+               const Scalar& alpha);
+Tensor& addmv_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+                  const Scalar& alpha, Tensor& y);
+
 }  // namespace tenon::ops
