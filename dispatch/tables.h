@@ -6,6 +6,9 @@
 #include "isa/attention.h"
 #include "isa/copy_rows.h"
 #include "isa/gather.h"
+#include "isa/gemm.h"
+#include "isa/gemm_end.h"
+#include "isa/gemm_pack.h"
 #include "isa/masked_fill.h"
 #include "isa/reduce.h"
 #include "isa/softmax.h"
@@ -57,6 +60,21 @@ namespace tenon {
 #define TENON_FN Attention
 #define TENON_CONSTANT kAttention
 #define TENON_ROWS "isa/tables/attention.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Gemm
+#define TENON_CONSTANT kGemm
+#define TENON_ROWS "isa/tables/gemm.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN GemmPack
+#define TENON_CONSTANT kGemmPack
+#define TENON_ROWS "isa/tables/gemm_pack.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN GemmEnd
+#define TENON_CONSTANT kGemmEnd
+#define TENON_ROWS "isa/tables/gemm_end.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon

@@ -35,5 +35,29 @@ Tensor& log_softmax_backward_out(const Tensor& dy, const Tensor& y, int64_t dim,
 std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(
     const Tensor& q, const Tensor& k, const Tensor& v, double dropout_p, bool is_causal,
     const std::optional<Tensor>& attn_mask, std::optional<double> scale);
+// Matrix products.
+Tensor mm(const Tensor& a, const Tensor& b);
+Tensor& mm_out(const Tensor& a, const Tensor& b, Tensor& y);
+Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+             const Scalar& alpha);
+Tensor& addmm_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+               const Scalar& alpha);
+Tensor& addmm_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+                  const Scalar& alpha, Tensor& y);
+Tensor bmm(const Tensor& a, const Tensor& b);
+Tensor& bmm_out(const Tensor& a, const Tensor& b, Tensor& y);
+Tensor baddbmm(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+               const Scalar& alpha);
+Tensor& baddbmm_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+                 const Scalar& alpha);
+Tensor& baddbmm_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+                    const Scalar& alpha, Tensor& y);
+Tensor mv(const Tensor& a, const Tensor& b);
+Tensor addmv(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+             const Scalar& alpha);
+Tensor& addmv_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+               const Scalar& alpha);
+Tensor& addmv_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
+                  const Scalar& alpha, Tensor& y);
 
 }  // namespace tenon::ops

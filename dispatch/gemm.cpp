@@ -1,0 +1,258 @@
+// The loops around the gemm kernels. Of the two operands the one with more rows (columns of b are
+// rows here) is `many`: it is split over threads and read once, as it lies where it can be; `few` is
+// widened and packed whole beforehand. Neither choice changes a bit of the result: a product
+// does not mind its factors' order, and nothing splits k.
+#include "dispatch/gemm.h"
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "dispatch/parallel.h"
+#include "dispatch/tables.h"
+
+namespace tenon {
+namespace {
+
+// The kernels of one engine for one storage type.
+struct Kernels {
+  Slot<Gemm> direct;        // many as it lies, few packed
+  Slot<Gemm> packed;        // both packed
+  Slot<GemmPack> pack_few;
+  Slot<GemmPack> pack_many;
+  size_t element;           // bytes of a packed element
+  int64_t direct_rows;      // up to so many rows of `few`, many is read as it lies
+};
+
+Kernels f32_engine[] = {
+    {{kGemm, "gemm_f32_f32_f32"}, {kGemm, "gemm_f32_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_f32"}, {kGemmPack, "gemm_pack_f32_f32"}, 4, 32},
+    {{kGemm, "gemm_f32_f32_bf16"}, {kGemm, "gemm_f32_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_bf16"}, {kGemmPack, "gemm_pack_f32_bf16"}, 4, 4},
+    {{kGemm, "gemm_f32_f32_f16"}, {kGemm, "gemm_f32_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_f16"}, {kGemmPack, "gemm_pack_f32_f16"}, 4, 4},
+};
+
+Slot<GemmEnd> ends[] = {{kGemmEnd, "gemm_end_f32"}, {kGemmEnd, "gemm_end_bf16"},
+                        {kGemmEnd, "gemm_end_f16"}};
+
+Kernels& kernels_of(GemmEngine, GemmType type) { return f32_engine[static_cast<size_t>(type)]; }
+
+// Memory of one call: small needs come from the stack.
+class Scratch {
+ public:
+  void* get(size_t bytes) {
+    if (bytes <= sizeof local_) return local_;
+    heap_.reset(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+    if (heap_ == nullptr) throw std::bad_alloc();
+    return heap_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  alignas(64) char local_[8192];
+  std::unique_ptr<void, Free> heap_;
+};
+
+// An operand as rows along k.
+struct Rows {
+  const char* data;
+  ptrdiff_t batch, row, column;
+  int64_t count;
+
+  const char* at(int64_t b, int64_t i) const { return data + b * batch + i * row; }
+};
+
+struct Job {
+  const GemmProblem& p;
+  Kernels& kernels;
+  Rows few, many;
+  bool swapped;      // few are columns of b
+  bool few_packed, many_packed;
+  ptrdiff_t row;     // bytes of a packed row
+  int64_t chunk;     // rows of many at a time
+  bool direct_out;   // the kernel writes y itself
+
+  size_t k() const { return static_cast<size_t>(p.k); }
+};
+
+constexpr int64_t kTileRows = 64;    // rows of few per kernel call
+constexpr int64_t kMaxChunk = 96;
+constexpr size_t kPanelBytes = 384 << 10;    // packed rows of many that stay in L2
+constexpr int64_t kFewBytes = 16 << 20;      // packed rows of few at a time
+constexpr int64_t kGrainProducts = 1 << 16;  // multiply-adds worth a thread
+constexpr int64_t kLargeProducts = 1 << 24;  // multiply-adds of a product that has threads to itself
+
+// A packed row: whole cache lines, and an odd number of them, so that equal offsets in neighbouring
+// rows do not fall into one cache set.
+ptrdiff_t packed_row(int64_t k, size_t element) {
+  const size_t lines = (static_cast<size_t>(k) * element + 63) / 64;
+  return static_cast<ptrdiff_t>((lines | 1) * 64);
+}
+
+bool plain_end(const GemmProblem& p) {
+  return p.type == GemmType::kI8 ||
+         (p.type == GemmType::kF32 && p.alpha == 1 && p.c.data == nullptr);
+}
+
+int64_t chunk_of(int64_t few, bool packed, ptrdiff_t row) {
+  if (!packed && few <= 4) return 8 * kMaxChunk;  // a tile of few x chunk is as small
+  const int64_t fits = static_cast<int64_t>(kPanelBytes) / row / 24 * 24;
+  return fits < 24 ? 24 : fits > kMaxChunk ? kMaxChunk : fits;
+}
+
+Job make_job(GemmEngine engine, const GemmProblem& p) {
+  Kernels& kernels = kernels_of(engine, p.type);
+  const auto size = static_cast<ptrdiff_t>(gemm_size(p.type));
+  Rows few{static_cast<const char*>(p.a.data), p.a.batch, p.a.row, p.a.column, p.m};
+  Rows many{static_cast<const char*>(p.b.data), p.b.batch, p.b.column, p.b.row, p.n};
+  const bool swapped = p.m > p.n;
+  if (swapped) std::swap(few, many);
+  const bool few_packed = p.type != GemmType::kF32 || few.column != size || few.count > 4;
+  const bool many_packed = many.column != size || few.count > kernels.direct_rows;
+  const ptrdiff_t row = packed_row(p.k, kernels.element);
+  return {p,   kernels, few, many, swapped, few_packed, many_packed, row,
+          chunk_of(few.count, many_packed, row), plain_end(p)};
+}
+
+void pack(Slot<GemmPack>& kernel, const Rows& rows, int64_t b, int64_t begin, int64_t end, size_t k,
+          void* to, ptrdiff_t row) {
+  kernel.get().run({static_cast<size_t>(end - begin), k, rows.at(b, begin), rows.row, rows.column,
+                    to, row});
+}
+
+// y = round(alpha * tile + beta * c) for the m x n outputs from (i, j) on; tile is dense.
+void finish(const GemmProblem& p, int64_t b, int64_t i, int64_t j, int64_t m, int64_t n,
+            const float* tile) {
+  const auto size = static_cast<ptrdiff_t>(gemm_size(p.type));
+  const Kernel<GemmEnd>& end = ends[static_cast<size_t>(p.type)].get();
+  const char* c = static_cast<const char*>(p.c.data);
+  if (c != nullptr) c += b * p.c.batch + i * p.c.row + j * p.c.column;
+  char* y = static_cast<char*>(p.y) + b * p.y_batch + i * p.y_row + j * p.y_column;
+  if (c != nullptr && p.c.column != size && p.c.column != 0) {  // c transposed: an element at a time
+    for (int64_t r = 0; r < m; ++r)
+      for (int64_t q = 0; q < n; ++q)
+        end.run({1, p.alpha, p.beta, tile + r * n + q, c + r * p.c.row + q * p.c.column, 0,
+                 y + r * p.y_row + q * size});
+    return;
+  }
+  const bool one_run = p.y_row == n * size &&
+                       (c == nullptr || (p.c.row == n * size && p.c.column == size));
+  const size_t step = p.c.column != 0;
+  if (one_run || m == 1)
+    return end.run({static_cast<size_t>(m * n), p.alpha, p.beta, tile, c, step, y});
+  for (int64_t r = 0; r < m; ++r)
+    end.run({static_cast<size_t>(n), p.alpha, p.beta, tile + r * n,
+             c == nullptr ? nullptr : c + r * p.c.row, step, y + r * p.y_row});
+}
+
+// Outputs of rows [f0, f0 + f) of few, which lie at `few`, and [m0, m0 + m) of many, at `many`.
+void block(const Job& job, int64_t b, const Kernel<Gemm>& gemm, int64_t f0, int64_t f,
+           const char* few, ptrdiff_t few_row, int64_t m0, int64_t m, const char* many,
+           ptrdiff_t many_row) {
+  const GemmProblem& p = job.p;
+  const int64_t i = job.swapped ? m0 : f0, j = job.swapped ? f0 : m0;
+  const int64_t rows = job.swapped ? m : f, columns = job.swapped ? f : m;
+  alignas(64) float tile[kTileRows * kMaxChunk];
+  GemmArgs args{static_cast<size_t>(f), static_cast<size_t>(m), job.k(), few, few_row, many, many_row,
+                tile, static_cast<ptrdiff_t>(columns * sizeof(float)), sizeof(float)};
+  if (job.direct_out) {
+    args.y = static_cast<char*>(p.y) + b * p.y_batch + i * p.y_row + j * p.y_column;
+    args.y_row = p.y_row, args.y_column = p.y_column;
+  }
+  if (job.swapped) std::swap(args.y_row, args.y_column);
+  gemm.run(args);
+  if (!job.direct_out) finish(p, b, i, j, rows, columns, tile);
+}
+
+// Rows [begin, end) of many against rows [f0, f1) of few, packed at `few` or null.
+void sweep(const Job& job, int64_t b, int64_t f0, int64_t f1, const char* few, int64_t begin,
+           int64_t end) {
+  Scratch scratch;
+  char* panel = nullptr;
+  if (job.many_packed) panel = static_cast<char*>(scratch.get(static_cast<size_t>(job.chunk * job.row)));
+  const Kernel<Gemm>& gemm = (job.many_packed ? job.kernels.packed : job.kernels.direct).get();
+  const ptrdiff_t few_row = few != nullptr ? job.row : job.few.row;
+  for (int64_t m0 = begin; m0 < end; m0 += job.chunk) {
+    const int64_t m = end - m0 < job.chunk ? end - m0 : job.chunk;
+    if (job.many_packed) pack(job.kernels.pack_many, job.many, b, m0, m0 + m, job.k(), panel, job.row);
+    for (int64_t f = f0; f < f1; f += kTileRows) {
+      const char* from = few != nullptr ? few + (f - f0) * job.row : job.few.at(b, f);
+      block(job, b, gemm, f, f1 - f < kTileRows ? f1 - f : kTileRows, from, few_row, m0, m,
+            job.many_packed ? panel : job.many.at(b, m0), job.many_packed ? job.row : job.many.row);
+    }
+  }
+}
+
+// Rows of many that one thread should at least have.
+int64_t grain(const Job& job, int64_t few) {
+  return kGrainProducts / (job.p.k * few) + 1;
+}
+
+// One product: few is packed once, by all threads, then each takes its share of many.
+void run_one(const Job& job, int64_t b) {
+  const int64_t fits = kFewBytes / job.row / kTileRows * kTileRows;
+  const int64_t most = !job.few_packed ? job.few.count : fits < kTileRows ? kTileRows : fits;
+  Scratch scratch;
+  for (int64_t f0 = 0; f0 < job.few.count; f0 += most) {
+    const int64_t f1 = job.few.count - f0 < most ? job.few.count : f0 + most;
+    char* few = nullptr;
+    if (job.few_packed) {
+      few = static_cast<char*>(scratch.get(static_cast<size_t>((f1 - f0) * job.row)));
+      parallel_for(f1 - f0, kGrainProducts / job.p.k + 1, [&](int64_t begin, int64_t end) {
+        pack(job.kernels.pack_few, job.few, b, f0 + begin, f0 + end, job.k(), few + begin * job.row, job.row);
+      });
+    }
+    // Whole register tiles for each thread.
+    const int64_t unit = job.many.count >= 96 ? 24 : 8, units = (job.many.count + unit - 1) / unit;
+    parallel_for(units, (grain(job, f1 - f0) + unit - 1) / unit, [&](int64_t begin, int64_t end) {
+      const int64_t last = end * unit < job.many.count ? end * unit : job.many.count;
+      sweep(job, b, f0, f1, few, begin * unit, last);
+    });
+  }
+}
+
+// Many products: threads take rows of many counted through the whole batch.
+void run_batch(const Job& job) {
+  const int64_t rows = job.many.count;
+  parallel_for(job.p.batch * rows, grain(job, job.few.count), [&](int64_t begin, int64_t end) {
+    Scratch scratch;
+    for (int64_t at = begin; at < end;) {
+      const int64_t b = at / rows, first = at % rows;
+      const int64_t last = end - at < rows - first ? first + end - at : rows;
+      char* few = nullptr;
+      if (job.few_packed) {
+        few = static_cast<char*>(scratch.get(static_cast<size_t>(job.few.count * job.row)));
+        pack(job.kernels.pack_few, job.few, b, 0, job.few.count, job.k(), few, job.row);
+      }
+      sweep(job, b, 0, job.few.count, few, first, last);
+      at += last - first;
+    }
+  });
+}
+
+}  // namespace
+
+const char* gemm_kernel_name(GemmEngine engine, GemmType type) {
+  return kernels_of(engine, type).direct.get().name;
+}
+
+void run_gemm(GemmEngine engine, const GemmProblem& given) {
+  const auto size = static_cast<ptrdiff_t>(given.type == GemmType::kI8 ? 4 : gemm_size(given.type));
+  GemmProblem p = given;
+  if (p.y_column != size && p.n > 1) {  // y^T = b^T a^T has contiguous rows
+    std::swap(p.m, p.n);
+    p.a = {given.b.data, given.b.batch, given.b.column, given.b.row};
+    p.b = {given.a.data, given.a.batch, given.a.column, given.a.row};
+    std::swap(p.c.row, p.c.column);
+    std::swap(p.y_row, p.y_column);
+  }
+  const Job job = make_job(engine, p);
+  if (p.batch > 1 && p.m * p.n * p.k < kLargeProducts) return run_batch(job);
+  for (int64_t b = 0; b < p.batch; ++b) run_one(job, b);
+}
+
+}  // namespace tenon

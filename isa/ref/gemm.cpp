@@ -1,0 +1,69 @@
+// Reference matrix products: isa/gemm.h, isa/gemm_pack.h and isa/gemm_end.h say what each computes.
+#include "isa/gemm.h"
+
+#include "isa/gemm_end.h"
+#include "isa/gemm_pack.h"
+#include "isa/types.h"
+
+namespace tenon {
+namespace {
+
+template <class T>
+const T* row(const void* base, ptrdiff_t stride, size_t i) {
+  return reinterpret_cast<const T*>(static_cast<const char*>(base) +
+                                    static_cast<ptrdiff_t>(i) * stride);
+}
+
+// Sum is what products are added in; unsigned for integers, so that they wrap.
+template <class Sum, class A, class B, class Widen>
+TENON_INLINE void gemm(const GemmArgs& g, Widen widen) {
+  for (size_t i = 0; i < g.m; ++i) {
+    const A* a = row<A>(g.a, g.a_row, i);
+    char* y = static_cast<char*>(g.y) + static_cast<ptrdiff_t>(i) * g.y_row;
+    for (size_t j = 0; j < g.n; ++j, y += g.y_column) {
+      const B* b = row<B>(g.b, g.b_row, j);
+      Sum sum = 0;
+      for (size_t p = 0; p < g.k; ++p) sum += widen(a[p]) * widen(b[p]);
+      std::memcpy(y, &sum, sizeof sum);
+    }
+  }
+}
+
+constexpr auto kWidenFloat = [](auto x) { return to_f32(x); };
+
+template <class X, class Y, class Widen>
+TENON_INLINE void pack(const GemmPackArgs& g, Widen widen) {
+  for (size_t j = 0; j < g.n; ++j) {
+    const char* x = static_cast<const char*>(g.x) + static_cast<ptrdiff_t>(j) * g.x_row;
+    Y* y = reinterpret_cast<Y*>(static_cast<char*>(g.y) + static_cast<ptrdiff_t>(j) * g.y_row);
+    for (size_t p = 0; p < g.k; ++p, x += g.x_column) y[p] = widen(*reinterpret_cast<const X*>(x));
+  }
+}
+
+template <class T>
+TENON_INLINE void end(const GemmEndArgs& g) {
+  const T* c = static_cast<const T*>(g.c);
+  for (size_t i = 0; i < g.n; ++i) {
+    const float scaled = g.alpha * g.x[i];
+    // In double the product is exact and one rounding remains, as in a fused multiply-add.
+    const float y = c == nullptr ? scaled
+                                 : static_cast<float>(double{g.beta} * to_f32(c[i * g.c_step]) + scaled);
+    static_cast<T*>(g.y)[i] = from_f32<T>(y);
+  }
+}
+
+}  // namespace
+
+void gemm_f32_f32_f32_ref(const GemmArgs& g) noexcept { gemm<float, float, float>(g, kWidenFloat); }
+void gemm_f32_f32_bf16_ref(const GemmArgs& g) noexcept { gemm<float, float, bf16>(g, kWidenFloat); }
+void gemm_f32_f32_f16_ref(const GemmArgs& g) noexcept { gemm<float, float, f16>(g, kWidenFloat); }
+
+void gemm_pack_f32_f32_ref(const GemmPackArgs& g) noexcept { pack<float, float>(g, kWidenFloat); }
+void gemm_pack_f32_bf16_ref(const GemmPackArgs& g) noexcept { pack<bf16, float>(g, kWidenFloat); }
+void gemm_pack_f32_f16_ref(const GemmPackArgs& g) noexcept { pack<f16, float>(g, kWidenFloat); }
+
+void gemm_end_f32_ref(const GemmEndArgs& g) noexcept { end<float>(g); }
+void gemm_end_bf16_ref(const GemmEndArgs& g) noexcept { end<bf16>(g); }
+void gemm_end_f16_ref(const GemmEndArgs& g) noexcept { end<f16>(g); }
+
+}  // namespace tenon

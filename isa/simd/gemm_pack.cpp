@@ -1,0 +1,105 @@
+// Packing for the gemm kernels over xsimd: isa/gemm_pack.h says what each does.
+#include "isa/gemm_pack.h"
+
+#include "isa/simd/vec.h"
+
+namespace tenon {
+namespace {
+
+// Eight rows of eight f32 turned into eight columns.
+TENON_INLINE void transpose(__m256 (&r)[8]) {
+  __m256 t[8], u[8];
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+    t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    u[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
+    u[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xee);
+    u[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+    u[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+  }
+  for (int i = 0; i < 4; ++i) {
+    r[i] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
+    r[i + 4] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
+  }
+}
+
+TENON_INLINE __m256i widen_16(const void* p) {
+  return _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p)));
+}
+TENON_INLINE __m256 load_8(const float* p) { return _mm256_loadu_ps(p); }
+TENON_INLINE __m256 load_8(const bf16* p) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(widen_16(p), 16));
+}
+TENON_INLINE __m256 load_8(const f16* p) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+
+// One view of the operands: x by element and y by row.
+template <class X>
+struct Pack {
+  const char* x;
+  ptrdiff_t x_row, x_column;
+  char* y;
+  ptrdiff_t y_row;
+
+  explicit Pack(const GemmPackArgs& g)
+      : x(static_cast<const char*>(g.x)), x_row(g.x_row), x_column(g.x_column),
+        y(static_cast<char*>(g.y)), y_row(g.y_row) {}
+
+  const X* from(size_t j, size_t p) const {
+    return reinterpret_cast<const X*>(x + static_cast<ptrdiff_t>(j) * x_row +
+                                      static_cast<ptrdiff_t>(p) * x_column);
+  }
+  float* to(size_t j, size_t p) const {
+    return reinterpret_cast<float*>(y + static_cast<ptrdiff_t>(j) * y_row) + p;
+  }
+};
+
+template <class X>
+TENON_INLINE void one_by_one(const Pack<X>& g, size_t j, size_t n, size_t p0, size_t p1) {
+  for (; j < n; ++j)
+    for (size_t p = p0; p < p1; ++p) *g.to(j, p) = to_f32(*g.from(j, p));
+}
+
+// x contiguous along j: 8x8 blocks, eight rows of y at a time so that x is read a line at a time.
+template <class X>
+TENON_INLINE void transposing(const Pack<X>& g, size_t n, size_t k) {
+  constexpr size_t kStrip = 64;  // j per pass: two or four cache lines of x
+  const size_t k8 = k / 8 * 8, n8 = n / 8 * 8;
+  for (size_t j0 = 0; j0 < n8; j0 += kStrip) {
+    const size_t j1 = n8 - j0 < kStrip ? n8 : j0 + kStrip;
+    for (size_t p = 0; p < k8; p += 8) {
+      for (size_t j = j0; j < j1; j += 8) {
+        __m256 r[8];
+        for (size_t i = 0; i < 8; ++i) r[i] = load_8(g.from(j, p + i));
+        transpose(r);
+        for (size_t i = 0; i < 8; ++i) _mm256_storeu_ps(g.to(j + i, p), r[i]);
+      }
+    }
+  }
+  one_by_one(g, 0, n8, k8, k);
+  one_by_one(g, n8, n, 0, k);
+}
+
+template <class X>
+TENON_INLINE void pack(const GemmPackArgs& args) {
+  const Pack<X> g(args);
+  if (args.x_column == sizeof(X)) {
+    for (size_t j = 0; j < args.n; ++j)
+      map(args.k, g.from(j, 0), g.to(j, 0), [](F32 v) { return v; });
+  } else if (args.x_row == sizeof(X)) {
+    transposing(g, args.n, args.k);
+  } else {
+    one_by_one(g, 0, args.n, 0, args.k);
+  }
+}
+
+}  // namespace
+
+void TENON_KERNEL(gemm_pack_f32_f32)(const GemmPackArgs& args) noexcept { pack<float>(args); }
+void TENON_KERNEL(gemm_pack_f32_bf16)(const GemmPackArgs& args) noexcept { pack<bf16>(args); }
+void TENON_KERNEL(gemm_pack_f32_f16)(const GemmPackArgs& args) noexcept { pack<f16>(args); }
+
+}  // namespace tenon

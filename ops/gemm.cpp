@@ -1,0 +1,145 @@
+// Tensors as a GemmProblem: ops/gemm.h.
+#include "ops/gemm.h"
+
+#include "dispatch/env.h"
+#include "ops/view.h"
+
+namespace tenon::ops {
+namespace {
+
+// A tensor's last two dimensions as a matrix, a vector's as one column. Strides of dimensions of
+// one element mean nothing and become those of a dense matrix.
+struct View {
+  const void* data;
+  int64_t batch = 1, rows, columns;
+  ptrdiff_t batch_stride = 0, row, column;  // bytes
+};
+
+View view(const at::Tensor& t) {
+  const auto sizes = t.sizes(), strides = t.strides();
+  const int64_t dims = t.dim();
+  const auto size = static_cast<ptrdiff_t>(t.element_size());
+  View v;
+  v.data = t.const_data_ptr();
+  if (dims == 1) {
+    v.rows = sizes[0], v.columns = 1, v.row = strides[0] * size, v.column = size;
+    return v;
+  }
+  if (dims == 3) v.batch = sizes[0], v.batch_stride = strides[0] * size;
+  v.rows = sizes[dims - 2], v.columns = sizes[dims - 1];
+  v.column = v.columns == 1 ? size : strides[dims - 1] * size;
+  v.row = v.rows == 1 ? v.columns * size : strides[dims - 2] * size;
+  return v;
+}
+
+int64_t dims(ProductKind kind) { return static_cast<int64_t>(kind) + 1; }
+
+Reason operand_reason(ProductKind kind, const at::Tensor& a, const at::Tensor& b) {
+  if (float_type(a.scalar_type()) < 0 || a.scalar_type() != b.scalar_type()) return Reason::kDtype;
+  const int64_t b_dims = dims(kind), a_dims = b_dims < 2 ? 2 : b_dims;
+  if (a.dim() != a_dims || b.dim() != b_dims) return Reason::kShape;
+  return plain(a) && plain(b) ? Reason::kNone : Reason::kLayout;
+}
+
+// c's strides as expanded to the result: 0 along what is repeated. False if it does not expand.
+bool expand(const at::Tensor& c, ProductKind kind, GemmProblem& p) {
+  const int64_t wanted[3] = {p.batch, p.m, p.n};
+  ptrdiff_t stride[3] = {0, 0, 0};
+  const auto sizes = c.sizes(), strides = c.strides();
+  if (c.dim() > dims(kind)) return false;
+  for (int64_t d = 0; d < c.dim(); ++d) {
+    // A vector's elements are rows of one column.
+    const int64_t at = kind == ProductKind::kVector ? 1 : 3 - c.dim() + d;
+    if (sizes[d] != wanted[at] && sizes[d] != 1) return false;
+    if (sizes[d] != 1) stride[at] = strides[d] * static_cast<ptrdiff_t>(c.element_size());
+  }
+  p.c = {c.const_data_ptr(), stride[0], stride[1], stride[2]};
+  return true;
+}
+
+bool real_number(const at::Scalar& s) { return s.isFloatingPoint() || s.isIntegral(false); }
+
+bool shares(const at::Tensor& y, const at::Tensor& x) { return y.is_alias_of(x) && !disjoint(y, x); }
+
+bool same_place(const at::Tensor& y, const at::Tensor& c) {
+  return y.const_data_ptr() == c.const_data_ptr() && same_layout(y, c);
+}
+
+bool result_shape(const Product& x, const at::Tensor& y) {
+  const GemmProblem& p = x.problem;
+  if (y.dim() != dims(x.kind)) return false;
+  if (x.kind == ProductKind::kVector) return y.size(0) == p.m;
+  const bool batch = x.kind == ProductKind::kMatrix || y.size(0) == p.batch;
+  return batch && y.size(-2) == p.m && y.size(-1) == p.n;
+}
+
+}  // namespace
+
+Product product(ProductKind kind, const at::Tensor& a, const at::Tensor& b) {
+  Product x;
+  x.kind = kind;
+  x.result = a.scalar_type();
+  x.why = operand_reason(kind, a, b);
+  if (!x.ok()) return x;
+  const View va = view(a), vb = view(b);
+  GemmProblem& p = x.problem;
+  p.type = static_cast<GemmType>(float_type(a.scalar_type()));
+  p.batch = va.batch, p.m = va.rows, p.n = vb.columns, p.k = va.columns;
+  p.a = {va.data, va.batch_stride, va.row, va.column};
+  p.b = {vb.data, vb.batch_stride, vb.row, vb.column};
+  if (p.k == 1) p.b.row = static_cast<ptrdiff_t>(b.element_size());
+  p.alpha = 1, p.beta = 0;
+  if (va.columns != vb.rows || va.batch != vb.batch || a.numel() == 0 || p.n == 0) {
+    x.why = Reason::kShape;
+    return x;
+  }
+  x.engine = plan_gemm(shape_of(p), host_cpu());
+  if (x.engine == GemmEngine::kStock) x.why = Reason::kSize;
+  return x;
+}
+
+Product& Product::plus(const at::Tensor& c, const at::Scalar& beta, const at::Scalar& alpha) {
+  if (!ok()) return *this;
+  if (!real_number(alpha) || !real_number(beta)) why = Reason::kArgument;
+  else if (c.scalar_type() != result) why = Reason::kDtype;
+  else if (!plain(c)) why = Reason::kLayout;
+  if (!ok()) return *this;
+  problem.alpha = static_cast<float>(alpha.toDouble());
+  problem.beta = static_cast<float>(beta.toDouble());
+  // Whether NaN gets through alpha = 0 depends on the operator and the dtype in stock.
+  if (problem.alpha == 0) why = Reason::kArgument;
+  else if (!expand(c, kind, problem)) why = Reason::kShape;
+  if (problem.beta == 0) problem.c = {};
+  return *this;
+}
+
+Product& Product::write_to(const at::Tensor& y, const at::Tensor& a, const at::Tensor& b) {
+  if (!ok()) return *this;
+  if (y.scalar_type() != result) why = Reason::kDtype;
+  else if (!result_shape(*this, y)) why = Reason::kShape;  // stock resizes
+  else if (!plain(y) || !dense(y)) why = Reason::kLayout;
+  else if (shares(y, a) || shares(y, b)) why = Reason::kOverlap;
+  if (!ok()) return *this;
+  const View v = view(y);
+  const auto size = static_cast<ptrdiff_t>(y.element_size());
+  if (v.column != size && v.row != size) why = Reason::kLayout;
+  return *this;
+}
+
+Product& Product::write_to(const at::Tensor& y, const at::Tensor& a, const at::Tensor& b,
+                           const at::Tensor& c) {
+  const bool reads_c = problem.c.data != nullptr;
+  if (ok() && reads_c && shares(y, c) && !same_place(y, c))
+    why = Reason::kOverlap;
+  return write_to(y, a, b);
+}
+
+void run(const Product& x, const at::Tensor& y) {
+  const View v = view(y);
+  GemmProblem p = x.problem;
+  p.y = y.mutable_data_ptr();
+  p.y_batch = v.batch_stride, p.y_row = v.row, p.y_column = v.column;
+  run_gemm(x.engine, p);
+}
+
+}  // namespace tenon::ops
