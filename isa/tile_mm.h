@@ -83,9 +83,11 @@ constexpr size_t tile_mm_workspace(size_t m, size_t n, size_t k, size_t element)
   return kScratch + cols * tile_round_up(k * element + 1, 64) + cols * rows * 4 + 32 * kTileKBytes;
 }
 
+// The first plane of these magnitudes is no longer finite.
+constexpr uint32_t kRoundsToInfinity = 0x7f7f8000u;
+
 // Whether an mm_f32 whose operands have these largest magnitudes is as exact as the contract says.
 TENON_INLINE bool tile_mm_f32_in_range(TileRange range, size_t k) {
-  constexpr uint32_t kRoundsToInfinity = 0x7f7f8000u;  // in the first plane
   constexpr float kSmallest = 0x1p-60f;
   if (range.a >= kRoundsToInfinity || range.b >= kRoundsToInfinity) return false;
   const float a = float_of(range.a), b = float_of(range.b);
