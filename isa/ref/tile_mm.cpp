@@ -20,13 +20,14 @@ TENON_INLINE void put(const TileMmArgs& args, size_t i, size_t j, T x) {
 
 template <class T>
 TENON_INLINE void multiply(const TileMmArgs& args, size_t i, size_t j) {
-  float sum = 0;
+  double sum = 0;
   for (size_t p = 0; p < args.k; ++p)
-    sum += to_f32(at<T>(args.a, i, args.a_row, p, args.a_col)) *
+    sum += double{to_f32(at<T>(args.a, i, args.a_row, p, args.a_col))} *
            to_f32(at<T>(args.b, p, args.b_row, j, args.b_col));
   sum *= args.alpha;
-  if (args.d != nullptr) sum += args.beta * to_f32(at<T>(args.d, i, args.d_row, j, args.d_col));
-  put(args, i, j, from_f32<T>(sum));
+  if (args.d != nullptr)
+    sum += double{args.beta} * to_f32(at<T>(args.d, i, args.d_row, j, args.d_col));
+  put(args, i, j, from_f32<T>(static_cast<float>(sum)));
 }
 
 TENON_INLINE uint32_t largest(uint32_t so_far, size_t rows, size_t cols, const void* x,
