@@ -13,6 +13,12 @@
 #include "tests/amx/tiles.h"
 #include "tests/support/values.h"
 
+#if defined(__has_feature)
+#define TENON_HAS_FEATURE(name) __has_feature(name)
+#else
+#define TENON_HAS_FEATURE(name) 0
+#endif
+
 namespace tenon::test {
 namespace {
 
@@ -163,6 +169,22 @@ TEST_F(TENON_AMX_SUITE, MovesPartsOfTiles) {
   order_memory();
   for (int r = 0; r < kRows; ++r) std::memset(&want[r * kStride], 0, kBytes);
   EXPECT_EQ(out, want) << "tilezero";
+}
+
+// What the shim is for in a sanitized build; hardware and the signal handler would not notice.
+TEST_F(TENON_AMX_SUITE, SanitizerSeesTileLoads) {
+#if defined(__SANITIZE_ADDRESS__) || TENON_HAS_FEATURE(address_sanitizer)
+  if (!TENON_AMX_IS_SHIM) GTEST_SKIP() << "tile loads are instructions here";
+  TileConfig config = {};
+  config.palette = 1;
+  set_tile(config, 0, 16, 64);
+  load_tile_config(config);
+  const std::vector<uint8_t> heap(1000);
+  EXPECT_DEATH(_tile_loadd(0, heap.data(), 64), "heap-buffer-overflow");
+  _tile_release();
+#else
+  GTEST_SKIP() << "not built with AddressSanitizer";
+#endif
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // layout, a workspace of exactly the promised size, and the result beside canaries.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -98,6 +97,9 @@ struct Mm {
 
 // The rows of the table for one operation, and the AMX rows in the form compiled for AVX2.
 std::vector<Kernel<TileMm>> tile_mm_rows(std::string_view op);
+
+// Counts the row as executed on this machine, whichever form ran.
+void note_execution(const Kernel<TileMm>& form);
 
 inline constexpr Layout kLayouts[] = {Layout::kRows, Layout::kColumns};
 
