@@ -13,6 +13,7 @@
 #include "isa/reduce.h"
 #include "isa/softmax.h"
 #include "isa/softmax_backward.h"
+#include "isa/tile_mm.h"
 #include "isa/unary.h"
 
 namespace tenon {
@@ -75,6 +76,11 @@ namespace tenon {
 #define TENON_FN GemmEnd
 #define TENON_CONSTANT kGemmEnd
 #define TENON_ROWS "isa/tables/gemm_end.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN TileMm
+#define TENON_CONSTANT kTileMm
+#define TENON_ROWS "isa/tables/tile_mm.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon

@@ -8,6 +8,7 @@
 // Shared code of isa/ is inlined or internal, never weak: a weak copy compiled for a wide ISA
 // could be the one the linker keeps for the whole program (HACKING.md, "Symbols").
 #define TENON_INLINE static inline __attribute__((always_inline))
+#define TENON_INLINE_MEMBER inline __attribute__((always_inline))
 
 // What the caller owes. Never checked in a kernel; documents and helps the optimiser.
 #define TENON_ASSUME(cond) \
