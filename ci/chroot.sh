@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proves the README on a bare Debian: `ci/chroot.sh trixie [COMMAND...]` makes a minimal root of that
 # suite (git and ca-certificates added) from this machine's own mirror, clones HEAD into it, and runs
-# the command there (default: ./ci/run demo). Needs root and debootstrap. TENON_CHROOT=DIR keeps the
+# the command in the clone (default: ./ci/run demo). Needs root and debootstrap. TENON_CHROOT=DIR keeps the
 # root in DIR (default build/chroot/SUITE); remove that folder to start from nothing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -57,22 +57,21 @@ enter() {
   cp /etc/resolv.conf "$target/etc/resolv.conf"
   : >"$target/etc/tenon-pip.sh"
   carry_pip
-  mkdir -p "$target/mnt/tenon"
-  mount --bind -o ro "$root" "$target/mnt/tenon"
   exec env -i HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     chroot "$target" bash -c '
       set -e
       source /etc/tenon-pip.sh
-      git config --global --replace-all safe.directory "*"
       cd /srv
-      [ -d tenon ] || git clone -q /mnt/tenon tenon
+      [ -d tenon ] || git clone -q origin.git tenon
       cd tenon
       git fetch -q origin HEAD && git reset -q --hard FETCH_HEAD
       exec "$@"' chroot "$@"
 }
 
 [ -f "$target/.made" ] || make_root
+rm -rf "$target/srv/origin.git"
+git clone -q --bare --no-hardlinks "$root" "$target/srv/origin.git"
 export -f enter carry_pip pip_settings
 export target root
 unshare --mount bash -euo pipefail -c 'enter "$@"' enter "$@"
