@@ -1,7 +1,7 @@
 # Debian packages: which ones a verb needs, and their installation. Sourced by ci/run.
 
 build_packages=(cmake ninja-build g++ ccache git pkg-config libgtest-dev libbenchmark-dev
-  libcli11-dev libfmt-dev python3 python3-venv python3-pip)
+  libcli11-dev libfmt-dev nlohmann-json3-dev python3 python3-venv python3-pip)
 
 # The newest release of a versioned package (clang-22, ...) that this Debian offers.
 newest() {
