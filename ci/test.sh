@@ -1,0 +1,158 @@
+# The test run: stages in order, each a function stage_NAME, and their totals. Sourced by ci/run.
+# A stage counts through check, gtest_run and pytest_run; ci/tally.py sums what they leave behind.
+
+all_stages=(lint build symbols core python preload emulated clang sanitized tidy)
+results=$root/build/test-results
+
+# check NAME COMMAND...: one test that passes when the command does.
+check() {
+  local name=$1 status=pass
+  shift
+  "$@" || status=fail
+  printf '%s\t%s\n' "$status" "$name" >>"$results/checks.tsv"
+  [ $status = pass ] || say "FAILED: $name"
+}
+
+skip() {
+  printf 'skip\t%s: %s\n' "$1" "$2" >>"$results/checks.tsv"
+  say "skipped: $1: $2"
+}
+
+# A test program that stops half-way leaves no result file: a check of its own says that it ended well.
+gtest_run() {
+  local name=$1
+  shift
+  check "$name ran to its end" ended_well "$name" "$@" --gtest_brief=1 \
+    --gtest_output="xml:$results/$name.xml"
+}
+
+pytest_run() {
+  local name=$1
+  shift
+  check "$name ran to its end" ended_well "$name" "$@" --junitxml="$results/$name.xml"
+}
+
+# Status 1 is failed tests, which the result file counts.
+ended_well() {
+  local name=$1 status=0
+  shift
+  "$@" || status=$?
+  [ $status -le 1 ] && [ -s "$results/$name.xml" ]
+}
+
+stage_lint() {
+  local name
+  cd "$root"
+  for name in includes names limits; do
+    check "ci/check_$name.py" python3 "ci/check_$name.py"
+  done
+  check "shell syntax" bash -n ci/run .ci/run ci/*.sh
+  local sources
+  mapfile -t sources < <(git ls-files '*.cpp' '*.h' '*.c')
+  check "clang-format" clang-format-19 --dry-run -Werror "${sources[@]}"
+}
+
+stage_build() { check "build" ninja_build "$build"; }
+
+stage_symbols() { check "ci/check_symbols.py" python3 "$root/ci/check_symbols.py" "$build"; }
+
+stage_core() { gtest_run core "$build/tests/core_test"; }
+
+# Operators under the preload shim, as a user has them.
+with_tenon() {
+  local plugin
+  plugin=$(ls "$build"/libtenon_aten.*.so)
+  TENON_ATEN_LIB=$plugin "$build/tenon" run "$@"
+}
+
+stage_python() {
+  pytest_run python with_tenon "$python" -m pytest -q -p no:cacheprovider "$root/tests/python"
+  if grep -qw avx512f /proc/cpuinfo; then
+    TENON_ISA=avx2 pytest_run python-avx2 with_tenon "$python" -m pytest -q -p no:cacheprovider \
+      --ignore "$root/tests/python/test_op_db.py" "$root/tests/python"
+  fi
+}
+
+stage_preload() {
+  pytest_run preload "$python" -m pytest -q -p no:cacheprovider "$root/tests/preload" --build "$build"
+}
+
+# Old CPUs: an instruction that one lacks ends the program with SIGILL.
+stage_emulated() {
+  local cpu
+  for cpu in Nehalem Haswell Skylake-Server; do
+    gtest_run "core-$cpu" qemu-x86_64 -cpu "$cpu" "$build/tests/core_test"
+    check "tenon info on $cpu" quiet qemu-x86_64 -cpu "$cpu" "$build/tenon" info
+    check "the shim on $cpu" quiet qemu-x86_64 -cpu "$cpu" -E LD_PRELOAD="$build/libtenon.so" \
+      "$build/tests/plain_program"
+  done
+}
+
+quiet() { "$@" >/dev/null; }
+
+# A second compiler builds everything without a warning and gives the same results.
+stage_clang() {
+  local clang
+  clang=$(newest clang)
+  check "build with $clang" env_build "$build-clang" "$clang"
+  gtest_run core-clang "$build-clang/tests/core_test"
+  build=$build-clang pytest_run python-clang with_tenon "$python" -m pytest -q -p no:cacheprovider \
+    --ignore "$root/tests/python/test_op_db.py" "$root/tests/python"
+}
+
+env_build() (
+  export CC=$2 CXX=${2/clang/clang++}
+  build_in "$1" -DTENON_BENCH=ON
+)
+
+stage_sanitized() {
+  check "build with address and undefined sanitizers" sanitized_build asan address,undefined
+  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    gtest_run core-asan "$build-asan/tests/core_test"
+  check "build with thread sanitizer" sanitized_build tsan thread
+  # Without address randomisation: the sanitizer of older compilers cannot place its shadow with it.
+  gtest_run dispatch-tsan setarch -R "$build-tsan/tests/core_test" \
+    --gtest_filter='*Plan*:*Pick*:*Parallel*:*Env*:*Dispatch*:*Registry*'
+}
+
+sanitized_build() (
+  core_in "$build-$1" -DTENON_SANITIZE="$2" -DTENON_BENCH=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo
+)
+
+stage_tidy() {
+  local sources
+  cd "$root"
+  mapfile -t sources < <(git ls-files 'dispatch/*.cpp' 'isa/cpu_x86.cpp')
+  check "clang-tidy" clang-tidy-19 --quiet -p "$build" "${sources[@]}"
+}
+
+# test_all [STAGE...]: these stages, or all, then the totals.
+test_all() {
+  local stages=("$@") stage start=$SECONDS
+  [ $# -gt 0 ] || stages=("${all_stages[@]}")
+  for stage in "${stages[@]}"; do
+    declare -F "stage_$stage" >/dev/null || die "test: no stage $stage; there are ${all_stages[*]}"
+  done
+  rm -rf "$results"
+  mkdir -p "$results"
+  prepare_tests "${stages[@]}"
+  for stage in "${stages[@]}"; do
+    say "== $stage (at $(clock $((SECONDS - start))))"
+    # A stage that breaks off is a failure of that stage alone.
+    (set +e; "stage_$stage") || check "stage $stage" false
+  done
+  say "== done in $(clock $((SECONDS - start)))"
+  python3 "$root/ci/tally.py" "$results"
+}
+
+# What every stage but lint needs: packages, the Python environment, the build itself.
+prepare_tests() {
+  prepare_build
+  if [ -z "$(newest clang)" ]; then apt_update; fi
+  local packages
+  mapfile -t packages < <(test_packages)
+  install_packages "${packages[@]}"
+  [ "$*" != lint ] || return 0
+  ensure_python weights demo test
+  build_in "$build"
+}
