@@ -36,7 +36,8 @@ def complaints(path):
         head = target.split("/")[0]
         if "/" in target and head in folders and head not in MAY_SEE[home]:
             yield "%s/ may not include %s" % (home, target)
-        if FRAMEWORK.match(target) and home != "ops" and not path.stem.endswith("_aten"):
+        may_see_torch = home == "ops" or path.stem.endswith("_aten") or path.parent.name == "bench"
+        if FRAMEWORK.match(target) and not may_see_torch:
             yield "framework header %s outside ops/ and *_aten files" % target
         if home == "isa" and head not in folders and not DETECTION.match(str(path)):
             if target not in KERNEL_STD:
