@@ -5,6 +5,9 @@
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/Scalar.h>
 
+#include <optional>
+#include <tuple>
+
 namespace tenon::ops {
 
 using at::IntArrayRef;
@@ -16,5 +19,24 @@ using at::Tensor;
 Tensor exp(const Tensor& x);
 Tensor& exp_(Tensor& x);
 Tensor& exp_out(const Tensor& x, Tensor& y);
+
+// Reductions (reduce.cpp, argmax.cpp).
+Tensor sum(const Tensor& x, std::optional<ScalarType> dtype);
+Tensor sum_dim(const Tensor& x, at::OptionalIntArrayRef dims, bool keepdim,
+               std::optional<ScalarType> dtype);
+Tensor& sum_out(const Tensor& x, at::OptionalIntArrayRef dims, bool keepdim,
+                std::optional<ScalarType> dtype, Tensor& y);
+Tensor mean(const Tensor& x, std::optional<ScalarType> dtype);
+Tensor mean_dim(const Tensor& x, at::OptionalIntArrayRef dims, bool keepdim,
+                std::optional<ScalarType> dtype);
+Tensor& mean_out(const Tensor& x, at::OptionalIntArrayRef dims, bool keepdim,
+                 std::optional<ScalarType> dtype, Tensor& y);
+Tensor amax(const Tensor& x, IntArrayRef dims, bool keepdim);
+Tensor& amax_out(const Tensor& x, IntArrayRef dims, bool keepdim, Tensor& y);
+Tensor argmax(const Tensor& x, std::optional<int64_t> dim, bool keepdim);
+Tensor& argmax_out(const Tensor& x, std::optional<int64_t> dim, bool keepdim, Tensor& index);
+std::tuple<Tensor, Tensor> max_dim(const Tensor& x, int64_t dim, bool keepdim);
+std::tuple<Tensor&, Tensor&> max_out(const Tensor& x, int64_t dim, bool keepdim, Tensor& value,
+                                     Tensor& index);
 
 }  // namespace tenon::ops
