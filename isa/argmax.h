@@ -4,8 +4,8 @@
 // is none the least i whose x[o][i][j] equals the maximum (+0 equals -0); value[o][j] is that
 // element, bit for bit but for the payload of a NaN.
 //
-// Preconditions: as isa/reduce.h, and n < 2^31. value and index are contiguous, outer * inner
-// elements; value may be null. The result is exact.
+// Preconditions: as isa/reduce.h, and n < 2^31 (rows and columns are told apart as there). value
+// and index are contiguous, outer * inner elements; value may be null. The result is exact.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -11,13 +11,13 @@
 // an element. y is contiguous and overlaps nothing. Any alignment; any outer and inner, 0 included.
 //
 // The order of a float reduction, the same on every ISA: a lane takes its terms in turn in blocks
-// of kSumBlock, each block from zero, and adds its block sums in turn, from zero. Where inner > 1 a
-// column is a lane. Where inner is 1, element i of the row goes to lane i mod 64, and the lanes
-// fold in halves (64 to 32 to 16 ... to 1). Of equal maxima (+0 and -0) the later term stays.
+// of kSumBlock, each block from zero, and adds its block sums in turn, from zero. A column is a
+// lane. Element i of a row goes to lane i mod 64, and the lanes fold in halves (64 to 32 to 16 ...
+// to 1). Of equal maxima (+0 and -0) the later term stays.
 //
-// Error bound of a sum: reduce_terms(n, inner) * 2^-24 * (|x[0]| + |x[1]| + ...), then one rounding
-// for the division and one to y's type. kSumSegment terms a lane keep that at 86 units; who has
-// more cuts the dimension there and reduces the partial results (ops/reduce.cpp).
+// Error bound of a sum: reduce_terms(n, is_row) * 2^-24 * (|x[0]| + |x[1]| + ...), then one
+// rounding for the division and one to y's type. kSumSegment terms a lane keep that at 86 units;
+// who has more cuts the dimension there and reduces the partial results (ops/reduce.cpp).
 #pragma once
 #include <cstddef>
 
@@ -37,10 +37,10 @@ struct ReduceArgs {
 using Reduce = void(const ReduceArgs& args) noexcept;
 
 // Additions on the longest path from a term to its sum.
-constexpr double reduce_terms(size_t n, size_t inner) {
-  const size_t lane = inner == 1 ? (n + 63) / 64 : n;
+constexpr double reduce_terms(size_t n, bool is_row) {
+  const size_t lane = is_row ? (n + 63) / 64 : n;
   const size_t block = lane < kSumBlock ? lane : kSumBlock;
-  return static_cast<double>(block + (lane + kSumBlock - 1) / kSumBlock + (inner == 1 ? 6 : 0));
+  return static_cast<double>(block + (lane + kSumBlock - 1) / kSumBlock + (is_row ? 6 : 0));
 }
 
 }  // namespace tenon

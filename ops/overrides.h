@@ -59,5 +59,23 @@ Tensor& addmv_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
                const Scalar& alpha);
 Tensor& addmv_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
                   const Scalar& alpha, Tensor& y);
+// Reductions (reduce.cpp, argmax.cpp).
+Tensor sum(const Tensor& x, std::optional<ScalarType> dtype);
+Tensor sum_dim(const Tensor& x, at::OptionalIntArrayRef dims, bool keepdim,
+               std::optional<ScalarType> dtype);
+Tensor& sum_out(const Tensor& x, at::OptionalIntArrayRef dims, bool keepdim,
+                std::optional<ScalarType> dtype, Tensor& y);
+Tensor mean(const Tensor& x, std::optional<ScalarType> dtype);
+Tensor mean_dim(const Tensor& x, at::OptionalIntArrayRef dims, bool keepdim,
+                std::optional<ScalarType> dtype);
+Tensor& mean_out(const Tensor& x, at::OptionalIntArrayRef dims, bool keepdim,
+                 std::optional<ScalarType> dtype, Tensor& y);
+Tensor amax(const Tensor& x, IntArrayRef dims, bool keepdim);
+Tensor& amax_out(const Tensor& x, IntArrayRef dims, bool keepdim, Tensor& y);
+Tensor argmax(const Tensor& x, std::optional<int64_t> dim, bool keepdim);
+Tensor& argmax_out(const Tensor& x, std::optional<int64_t> dim, bool keepdim, Tensor& index);
+std::tuple<Tensor, Tensor> max_dim(const Tensor& x, int64_t dim, bool keepdim);
+std::tuple<Tensor&, Tensor&> max_out(const Tensor& x, int64_t dim, bool keepdim, Tensor& value,
+                                     Tensor& index);
 
 }  // namespace tenon::ops

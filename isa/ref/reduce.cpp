@@ -55,9 +55,10 @@ float row(const ReduceArgs& a, size_t o) {
 template <class X, class Y, class Op>
 void reduce(const ReduceArgs& a) {
   Y* y = static_cast<Y*>(a.y);
+  const bool is_row = a.inner == 1 && a.stride == sizeof(X);
   for (size_t o = 0; o < a.outer; ++o)
     for (size_t j = 0; j < a.inner; ++j) {
-      const float r = a.inner == 1 ? row<X, Op>(a, o) : lane<X, Op>(a, o, j, 0, 1);
+      const float r = is_row ? row<X, Op>(a, o) : lane<X, Op>(a, o, j, 0, 1);
       *y++ = from_f32<Y>(std::is_same_v<Op, Sum> ? r / a.divisor : r);
     }
 }

@@ -163,7 +163,7 @@ TENON_INLINE void columns(const ArgmaxArgs& a) {
 
 template <class X>
 TENON_INLINE void argmax(const ArgmaxArgs& a) {
-  a.inner == 1 ? rows<X>(a) : columns<X>(a);
+  a.inner == 1 && a.stride == sizeof(X) ? rows<X>(a) : columns<X>(a);
 }
 
 }  // namespace

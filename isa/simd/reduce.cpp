@@ -158,7 +158,7 @@ TENON_INLINE void columns(const ReduceArgs& a) {
 
 template <class Op, class X, class Y>
 TENON_INLINE void reduce(const ReduceArgs& a) {
-  a.inner == 1 ? rows<Op, X, Y>(a) : columns<Op, X, Y>(a);
+  a.inner == 1 && a.stride == sizeof(X) ? rows<Op, X, Y>(a) : columns<Op, X, Y>(a);
 }
 
 }  // namespace

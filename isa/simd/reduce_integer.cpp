@@ -162,7 +162,7 @@ TENON_INLINE void columns(const ReduceArgs& a) {
 
 template <class T>
 TENON_INLINE void reduce(const ReduceArgs& a) {
-  if (a.inner != 1) return columns<T>(a);
+  if (a.inner != 1 || a.stride != sizeof(typename T::X)) return columns<T>(a);
   const char* x = static_cast<const char*>(a.x);
   for (size_t o = 0; o < a.outer; ++o, x += a.outer_stride)
     static_cast<uint64_t*>(a.y)[o] = T::row(a.n, reinterpret_cast<const typename T::X*>(x));
