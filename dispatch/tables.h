@@ -3,6 +3,7 @@
 #pragma once
 #include "dispatch/pick.h"
 #include "isa/gemm.h"
+#include "isa/gemm_columns.h"
 #include "isa/gemm_end.h"
 #include "isa/gemm_pack.h"
 #include "isa/unary.h"
@@ -27,6 +28,11 @@ namespace tenon {
 #define TENON_FN GemmEnd
 #define TENON_CONSTANT kGemmEnd
 #define TENON_ROWS "isa/tables/gemm_end.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN GemmColumns
+#define TENON_CONSTANT kGemmColumns
+#define TENON_ROWS "isa/tables/gemm_columns.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon
