@@ -18,20 +18,22 @@ namespace {
 // The kernels of one engine for one storage type.
 struct Kernels {
   Slot<Gemm> direct;        // many as it lies, few packed
+  Slot<GemmColumns> columns;  // few rows, many contiguous along its rows' other dimension
   Slot<Gemm> packed;        // both packed
   Slot<GemmPack> pack_few;
   Slot<GemmPack> pack_many;
   size_t element;           // bytes of a packed element
   int64_t direct_rows;      // up to so many rows of `few`, many is read as it lies
+  bool has_columns;
 };
 
 Kernels f32_engine[] = {
-    {{kGemm, "gemm_f32_f32_f32"}, {kGemm, "gemm_f32_f32_f32"},
-     {kGemmPack, "gemm_pack_f32_f32"}, {kGemmPack, "gemm_pack_f32_f32"}, 4, 32},
-    {{kGemm, "gemm_f32_f32_bf16"}, {kGemm, "gemm_f32_f32_f32"},
-     {kGemmPack, "gemm_pack_f32_bf16"}, {kGemmPack, "gemm_pack_f32_bf16"}, 4, 4},
-    {{kGemm, "gemm_f32_f32_f16"}, {kGemm, "gemm_f32_f32_f32"},
-     {kGemmPack, "gemm_pack_f32_f16"}, {kGemmPack, "gemm_pack_f32_f16"}, 4, 4},
+    {{kGemm, "gemm_f32_f32_f32"}, {kGemmColumns, "gemm_columns_f32_f32_f32"}, {kGemm, "gemm_f32_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_f32"}, {kGemmPack, "gemm_pack_f32_f32"}, 4, 32, true},
+    {{kGemm, "gemm_f32_f32_bf16"}, {kGemmColumns, "gemm_columns_f32_f32_bf16"}, {kGemm, "gemm_f32_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_bf16"}, {kGemmPack, "gemm_pack_f32_bf16"}, 4, 4, true},
+    {{kGemm, "gemm_f32_f32_f16"}, {kGemmColumns, "gemm_columns_f32_f32_f16"}, {kGemm, "gemm_f32_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_f16"}, {kGemmPack, "gemm_pack_f32_f16"}, 4, 4, true},
 };
 
 Slot<GemmEnd> ends[] = {{kGemmEnd, "gemm_end_f32"}, {kGemmEnd, "gemm_end_bf16"},
@@ -66,12 +68,20 @@ struct Rows {
   const char* at(int64_t b, int64_t i) const { return data + b * batch + i * row; }
 };
 
+// How a kernel gets at the rows of many.
+enum class Reading : uint8_t {
+  kRows,     // as they lie, contiguous along k
+  kColumns,  // as they lie, contiguous along the other dimension
+  kPacked,   // a block of them packed in cache
+};
+
 struct Job {
   const GemmProblem& p;
   Kernels& kernels;
   Rows few, many;
   bool swapped;      // few are columns of b
-  bool few_packed, many_packed;
+  bool few_packed;
+  Reading many_read;
   ptrdiff_t row;     // bytes of a packed row
   int64_t chunk;     // rows of many at a time
   bool direct_out;   // the kernel writes y itself
@@ -82,6 +92,7 @@ struct Job {
 constexpr int64_t kTileRows = 64;    // rows of few per kernel call
 constexpr int64_t kMaxChunk = 96;
 constexpr size_t kPanelBytes = 384 << 10;    // packed rows of many that stay in L2
+constexpr size_t kWidePanelBytes = 4 << 20;  // the same in L3
 constexpr int64_t kFewBytes = 16 << 20;      // packed rows of few at a time
 constexpr int64_t kGrainProducts = 1 << 16;  // multiply-adds worth a thread
 constexpr int64_t kLargeProducts = 1 << 24;  // multiply-adds of a product that has threads to itself
@@ -98,9 +109,17 @@ bool plain_end(const GemmProblem& p) {
          (p.type == GemmType::kF32 && p.alpha == 1 && p.c.data == nullptr);
 }
 
-int64_t chunk_of(int64_t few, bool packed, ptrdiff_t row) {
-  if (!packed && few <= 4) return 8 * kMaxChunk;  // a tile of few x chunk is as small
-  const int64_t fits = static_cast<int64_t>(kPanelBytes) / row / 24 * 24;
+Reading reading(const Rows& few, const Rows& many, ptrdiff_t size, const Kernels& kernels) {
+  if (many.column == size && few.count <= kernels.direct_rows) return Reading::kRows;
+  const bool columns = kernels.has_columns && few.count <= int64_t{kGemmColumnsMost};
+  return columns && many.row == size ? Reading::kColumns : Reading::kPacked;
+}
+
+int64_t chunk_of(const Rows& few, const Rows& many, Reading read, ptrdiff_t size, ptrdiff_t row) {
+  if (read != Reading::kPacked && few.count <= 4) return kTileRows * kMaxChunk / few.count;
+  // Rows that have to be transposed are wanted wide: each line of memory is then read once.
+  const bool wide = read == Reading::kPacked && many.column != size;
+  const int64_t fits = static_cast<int64_t>(wide ? kWidePanelBytes : kPanelBytes) / row / 24 * 24;
   return fits < 24 ? 24 : fits > kMaxChunk ? kMaxChunk : fits;
 }
 
@@ -112,10 +131,10 @@ Job make_job(GemmEngine engine, const GemmProblem& p) {
   const bool swapped = p.m > p.n;
   if (swapped) std::swap(few, many);
   const bool few_packed = p.type != GemmType::kF32 || few.column != size || few.count > 4;
-  const bool many_packed = many.column != size || few.count > kernels.direct_rows;
+  const Reading read = reading(few, many, size, kernels);
   const ptrdiff_t row = packed_row(p.k, kernels.element);
-  return {p,   kernels, few, many, swapped, few_packed, many_packed, row,
-          chunk_of(few.count, many_packed, row), plain_end(p)};
+  return {p,   kernels, few, many, swapped, few_packed, read, row,
+          chunk_of(few, many, read, size, row), plain_end(p)};
 }
 
 void pack(Slot<GemmPack>& kernel, const Rows& rows, int64_t b, int64_t begin, int64_t end, size_t k,
@@ -149,16 +168,22 @@ void finish(const GemmProblem& p, int64_t b, int64_t i, int64_t j, int64_t m, in
              c == nullptr ? nullptr : c + r * p.c.row, step, y + r * p.y_row});
 }
 
-// Outputs of rows [f0, f0 + f) of few, which lie at `few`, and [m0, m0 + m) of many, at `many`.
-void block(const Job& job, int64_t b, const Kernel<Gemm>& gemm, int64_t f0, int64_t f,
-           const char* few, ptrdiff_t few_row, int64_t m0, int64_t m, const char* many,
-           ptrdiff_t many_row) {
+struct Panel {
+  const char* data;
+  ptrdiff_t row;
+};
+
+// Outputs of f rows of few from f0 on, which lie at `few`, and m rows of many from m0 on, at `many`.
+template <class Kernel>
+void block(const Job& job, int64_t b, const Kernel& gemm, int64_t f0, int64_t f, Panel few,
+           int64_t m0, int64_t m, Panel many) {
   const GemmProblem& p = job.p;
   const int64_t i = job.swapped ? m0 : f0, j = job.swapped ? f0 : m0;
   const int64_t rows = job.swapped ? m : f, columns = job.swapped ? f : m;
   alignas(64) float tile[kTileRows * kMaxChunk];
-  GemmArgs args{static_cast<size_t>(f), static_cast<size_t>(m), job.k(), few, few_row, many, many_row,
-                tile, static_cast<ptrdiff_t>(columns * sizeof(float)), sizeof(float)};
+  GemmArgs args{static_cast<size_t>(f), static_cast<size_t>(m), job.k(), few.data, few.row,
+                many.data, many.row, tile, static_cast<ptrdiff_t>(columns * sizeof(float)),
+                sizeof(float)};
   if (job.direct_out) {
     args.y = static_cast<char*>(p.y) + b * p.y_batch + i * p.y_row + j * p.y_column;
     args.y_row = p.y_row, args.y_column = p.y_column;
@@ -172,17 +197,27 @@ void block(const Job& job, int64_t b, const Kernel<Gemm>& gemm, int64_t f0, int6
 void sweep(const Job& job, int64_t b, int64_t f0, int64_t f1, const char* few, int64_t begin,
            int64_t end) {
   Scratch scratch;
+  Kernels& kernels = job.kernels;
   char* panel = nullptr;
-  if (job.many_packed) panel = static_cast<char*>(scratch.get(static_cast<size_t>(job.chunk * job.row)));
-  const Kernel<Gemm>& gemm = (job.many_packed ? job.kernels.packed : job.kernels.direct).get();
-  const ptrdiff_t few_row = few != nullptr ? job.row : job.few.row;
+  if (job.many_read == Reading::kPacked)
+    panel = static_cast<char*>(scratch.get(static_cast<size_t>(job.chunk * job.row)));
   for (int64_t m0 = begin; m0 < end; m0 += job.chunk) {
     const int64_t m = end - m0 < job.chunk ? end - m0 : job.chunk;
-    if (job.many_packed) pack(job.kernels.pack_many, job.many, b, m0, m0 + m, job.k(), panel, job.row);
+    Panel many{job.many.at(b, m0), job.many.row};
+    if (job.many_read == Reading::kColumns) many.row = job.many.column;
+    if (panel != nullptr) {
+      pack(kernels.pack_many, job.many, b, m0, m0 + m, job.k(), panel, job.row);
+      many = {panel, job.row};
+    }
     for (int64_t f = f0; f < f1; f += kTileRows) {
-      const char* from = few != nullptr ? few + (f - f0) * job.row : job.few.at(b, f);
-      block(job, b, gemm, f, f1 - f < kTileRows ? f1 - f : kTileRows, from, few_row, m0, m,
-            job.many_packed ? panel : job.many.at(b, m0), job.many_packed ? job.row : job.many.row);
+      const int64_t rows = f1 - f < kTileRows ? f1 - f : kTileRows;
+      const Panel from = few != nullptr ? Panel{few + (f - f0) * job.row, job.row}
+                                        : Panel{job.few.at(b, f), job.few.row};
+      if (job.many_read == Reading::kColumns)
+        block(job, b, kernels.columns.get(), f, rows, from, m0, m, many);
+      else
+        block(job, b, (panel != nullptr ? kernels.packed : kernels.direct).get(), f, rows, from, m0,
+              m, many);
     }
   }
 }
@@ -207,7 +242,8 @@ void run_one(const Job& job, int64_t b) {
       });
     }
     // Whole register tiles for each thread.
-    const int64_t unit = job.many.count >= 96 ? 24 : 8, units = (job.many.count + unit - 1) / unit;
+    const int64_t unit = job.many_read == Reading::kColumns ? 64 : job.many.count >= 96 ? 24 : 8;
+    const int64_t units = (job.many.count + unit - 1) / unit;
     parallel_for(units, (grain(job, f1 - f0) + unit - 1) / unit, [&](int64_t begin, int64_t end) {
       const int64_t last = end * unit < job.many.count ? end * unit : job.many.count;
       sweep(job, b, f0, f1, few, begin * unit, last);

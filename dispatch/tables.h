@@ -7,6 +7,7 @@
 #include "isa/copy_rows.h"
 #include "isa/gather.h"
 #include "isa/gemm.h"
+#include "isa/gemm_columns.h"
 #include "isa/gemm_end.h"
 #include "isa/gemm_pack.h"
 #include "isa/masked_fill.h"
@@ -81,6 +82,11 @@ namespace tenon {
 #define TENON_FN TileMm
 #define TENON_CONSTANT kTileMm
 #define TENON_ROWS "isa/tables/tile_mm.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN GemmColumns
+#define TENON_CONSTANT kGemmColumns
+#define TENON_ROWS "isa/tables/gemm_columns.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon

@@ -1,6 +1,7 @@
 // Reference matrix products: isa/gemm.h, isa/gemm_pack.h and isa/gemm_end.h say what each computes.
 #include "isa/gemm.h"
 
+#include "isa/gemm_columns.h"
 #include "isa/gemm_end.h"
 #include "isa/gemm_pack.h"
 #include "isa/types.h"
@@ -24,6 +25,19 @@ TENON_INLINE void gemm(const GemmArgs& g, Widen widen) {
       const B* b = row<B>(g.b, g.b_row, j);
       Sum sum = 0;
       for (size_t p = 0; p < g.k; ++p) sum += widen(a[p]) * widen(b[p]);
+      std::memcpy(y, &sum, sizeof sum);
+    }
+  }
+}
+
+template <class B>
+TENON_INLINE void columns(const GemmArgs& g) {
+  for (size_t i = 0; i < g.m; ++i) {
+    const float* a = row<float>(g.a, g.a_row, i);
+    char* y = static_cast<char*>(g.y) + static_cast<ptrdiff_t>(i) * g.y_row;
+    for (size_t j = 0; j < g.n; ++j, y += g.y_column) {
+      float sum = 0;
+      for (size_t p = 0; p < g.k; ++p) sum += a[p] * to_f32(row<B>(g.b, g.b_row, p)[j]);
       std::memcpy(y, &sum, sizeof sum);
     }
   }
@@ -57,6 +71,10 @@ TENON_INLINE void end(const GemmEndArgs& g) {
 void gemm_f32_f32_f32_ref(const GemmArgs& g) noexcept { gemm<float, float, float>(g, kWidenFloat); }
 void gemm_f32_f32_bf16_ref(const GemmArgs& g) noexcept { gemm<float, float, bf16>(g, kWidenFloat); }
 void gemm_f32_f32_f16_ref(const GemmArgs& g) noexcept { gemm<float, float, f16>(g, kWidenFloat); }
+
+void gemm_columns_f32_f32_f32_ref(const GemmArgs& g) noexcept { columns<float>(g); }
+void gemm_columns_f32_f32_bf16_ref(const GemmArgs& g) noexcept { columns<bf16>(g); }
+void gemm_columns_f32_f32_f16_ref(const GemmArgs& g) noexcept { columns<f16>(g); }
 
 void gemm_pack_f32_f32_ref(const GemmPackArgs& g) noexcept { pack<float, float>(g, kWidenFloat); }
 void gemm_pack_f32_bf16_ref(const GemmPackArgs& g) noexcept { pack<bf16, float>(g, kWidenFloat); }

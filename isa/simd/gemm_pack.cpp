@@ -66,11 +66,14 @@ TENON_INLINE void one_by_one(const Pack<X>& g, size_t j, size_t n, size_t p0, si
 // x contiguous along j: 8x8 blocks, eight rows of y at a time so that x is read a line at a time.
 template <class X>
 TENON_INLINE void transposing(const Pack<X>& g, size_t n, size_t k) {
-  constexpr size_t kStrip = 64;  // j per pass: two or four cache lines of x
+  constexpr size_t kStrip = 96;  // j per pass
+  constexpr size_t kLine = 64 / sizeof(X), kAhead = 16;  // rows of x that are asked for early
   const size_t k8 = k / 8 * 8, n8 = n / 8 * 8;
   for (size_t j0 = 0; j0 < n8; j0 += kStrip) {
     const size_t j1 = n8 - j0 < kStrip ? n8 : j0 + kStrip;
     for (size_t p = 0; p < k8; p += 8) {
+      for (size_t i = 0; i < 8; ++i)
+        for (size_t j = j0; j < j1; j += kLine) __builtin_prefetch(g.from(j, p + kAhead + i));
       for (size_t j = j0; j < j1; j += 8) {
         __m256 r[8];
         for (size_t i = 0; i < 8; ++i) r[i] = load_8(g.from(j, p + i));
