@@ -78,7 +78,7 @@ constexpr size_t attention_partial(size_t rows, size_t head) {
 // Prefill: a block of keys, one of values, queries, outputs, scores, row state.
 constexpr size_t attention_prefill_scratch(size_t head) {
   const size_t wide = round_up(head, 32), rows = kPrefillRows;
-  return kPrefillKeys * (round_up(head, 16) + wide) + rows * (wide + wide) + 16 * kPrefillKeys +
+  return kPrefillKeys * (round_up(head, 16) + wide) + rows * (wide + wide) + 24 * kPrefillKeys +
          2 * rows;
 }
 
