@@ -23,9 +23,10 @@
 // add element d into lane d mod 16 and fold the lanes in halves; sums over k use the same 16 lanes
 // within a block; outputs are fused multiply-adds in ascending k within a block.
 //
-// Special values: a row whose scores hold no number above -infinity (all masked, no keys, a NaN in
-// q) gives zeros and lse = 0, as ATen does. Otherwise NaN and +infinity in a score make the row
-// NaN. Any row, key and head count; any alignment. out overlaps nothing.
+// Special values: a row whose scores are all -infinity (all masked, or no keys) gives zeros and
+// lse = 0, as ATen does. NaN and +infinity in a score make the row NaN. Masked by `causal`, a key
+// has no score at all.
+// Any row, key and head count; any alignment. out overlaps nothing.
 //
 // Error bound, in units of 2^-24 times sum_k weight[k] |v[k][d]|: attention_error(); and half a
 // unit of the storage type where that is narrower.
@@ -78,7 +79,7 @@ constexpr size_t attention_partial(size_t rows, size_t head) {
 // Prefill: a block of keys, one of values, queries, outputs, scores, row state.
 constexpr size_t attention_prefill_scratch(size_t head) {
   const size_t wide = round_up(head, 32), rows = kPrefillRows;
-  return kPrefillKeys * (round_up(head, 16) + wide) + rows * (wide + wide) + 16 * kPrefillKeys +
+  return kPrefillKeys * (round_up(head, 16) + wide) + rows * (wide + wide) + 24 * kPrefillKeys +
          2 * rows;
 }
 

@@ -101,8 +101,10 @@ Reason gate(const Call& c, double dropout_p) {
   return c.mask == nullptr ? Reason::kNone : gate_mask(c);
 }
 
-// Output in the layout of q, as stock gives it.
-Tensor empty_output(const Tensor& q) { return dense(q) ? empty_like_dense(q) : at::empty_like(q); }
+// Output in the layout of q, strides of dimensions of size 1 included, as stock gives it.
+Tensor empty_output(const Tensor& q) {
+  return dense(q) ? empty_strided_cpu(q.sizes(), q.strides(), q.scalar_type()) : at::empty_like(q);
+}
 
 // (B, H, L) in the memory order B, L, H, as stock gives it.
 Tensor empty_logsumexp(const Call& c) {

@@ -110,7 +110,7 @@ void add_block(const AttentionTask& t, size_t r, size_t begin, size_t end, Score
 template <class T>
 void finish_row(const AttentionTask& t, size_t r, const RowState& state) {
   T* out = row_of<T>(t, t.out, t.out_position, t.out_group, r);
-  const bool any = state.max != kNoScore;
+  const bool any = state.max != kNoScore || state.sum != 0.0f;
   const float factor = 1.0f / state.sum;
   for (size_t d = 0; d < t.head; ++d) out[d] = from_f32<T>(any ? state.o[d] * factor : 0.0f);
   *row_of<float>(t, t.lse, t.lse_position, t.lse_group, r) =

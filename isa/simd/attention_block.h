@@ -141,7 +141,7 @@ TENON_INLINE void finish_row(const AttentionTask& t, size_t r, const float* o, f
   const size_t l = r / t.group, g = r % t.group;
   T* out = reinterpret_cast<T*>(at(t.out, t.out_position, t.out_group, l, g));
   float* lse = reinterpret_cast<float*>(at(t.lse, t.lse_position, t.lse_group, l, g));
-  const bool any = max != kNoScore;
+  const bool any = max != kNoScore || sum != 0.0f;  // NaN alone: no maximum, but a sum
   if (any) {
     store_row(t.head, o, 1.0f / sum, out);
   } else {

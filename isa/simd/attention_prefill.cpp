@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t kColumns = 2 * kLanes;
 constexpr size_t kTile = kLanes == 16 ? 12 : 6;
-static_assert(kPrefillRows % kTile == 0 && kTile <= 16 && kColumns <= 32);
+constexpr size_t kBand = 24;
+static_assert(kPrefillRows % kBand == 0 && kBand % kTile == 0 && kColumns <= 32);
 
 // The parts of a task's scratch; attention_prefill_scratch() is their sum at its largest.
 struct Scratch {
@@ -33,22 +34,22 @@ struct Scratch {
     x.q = x.values + kPrefillKeys * wide;
     x.o = x.q + kPrefillRows * wide;
     x.s = x.o + kPrefillRows * wide;
-    x.max = x.s + kTile * kPrefillKeys;
+    x.max = x.s + kBand * kPrefillKeys;
     x.sum = x.max + kPrefillRows;
     return x;
   }
 };
 
 template <size_t kRows, bool kAdd>
-TENON_INLINE void multiply(size_t depth, const float* a, size_t a_stride, const float* b, float* c,
-                           size_t c_stride) {
+TENON_INLINE void multiply(size_t depth, const float* a, size_t a_stride, const float* b,
+                           size_t b_stride, float* c, size_t c_stride) {
   F32 acc[kRows][2];
 #pragma GCC unroll 16
   for (size_t i = 0; i < kRows; ++i)
 #pragma GCC unroll 16
     for (size_t j = 0; j < 2; ++j)
       acc[i][j] = kAdd ? load(c + i * c_stride + j * kLanes) : F32(0.0f);
-  for (size_t k = 0; k < depth; ++k, b += kColumns) {
+  for (size_t k = 0; k < depth; ++k, b += b_stride) {
     const F32 b0 = load(b), b1 = load(b + kLanes);
 #pragma GCC unroll 16
     for (size_t i = 0; i < kRows; ++i) {
@@ -184,20 +185,61 @@ TENON_INLINE void weigh(const AttentionTask& t, const Scratch& x, size_t i, size
   x.max[i] = max;
 }
 
-// kRows rows from row i of the task on, over one packed block of n keys.
-template <size_t kRows, class T>
-TENON_INLINE void tile(const AttentionTask& t, const Scratch& x, size_t i, size_t rows, size_t key,
-                       size_t n) {
-  const size_t real = rows - i < kRows ? rows - i : kRows;
-  const size_t seen = visible(t, t.row_begin + i + real - 1, key, n);
-  for (size_t k = 0; k < seen; k += kColumns)
-    multiply<kRows, false>(t.head, x.q + i * t.head, t.head, x.keys + k * t.head, x.s + k,
-                           kPrefillKeys);
-  if (seen == 0) return;
-  for (size_t j = 0; j < real; ++j) weigh<T>(t, x, i + j, key, seen, x.s + j * kPrefillKeys);
+// f(tile's rows as a constant, tile's first row) for tiles that cover rows [begin, end), the last
+// of a size that wastes least.
+template <class F>
+TENON_INLINE void for_tiles(size_t begin, size_t end, F f) {
+  constexpr size_t kHalf = kTile / 2, kMost = kTile * 2 / 3;
+  size_t i = begin;
+  for (; i + kMost < end; i += kTile) f(std::integral_constant<size_t, kTile>{}, i);
+  if (i + kHalf < end) return f(std::integral_constant<size_t, kMost>{}, i);
+  if (i < end) f(std::integral_constant<size_t, kHalf>{}, i);
+}
+
+// One packed block of n keys.
+struct Block {
+  size_t key, n;
+  const float* values;  // panel of d at values + d * panel_step, rows value_stride apart
+  size_t panel_step, value_stride;
+};
+
+// Rows [begin, end) of the task, at most kBand, over one block: a panel serves all tiles of the
+// band while it is in the first-level cache.
+template <class T>
+TENON_INLINE void band(const AttentionTask& t, const Scratch& x, size_t begin, size_t end,
+                       const Block& b) {
+  const auto scores = [&](size_t i) { return x.s + (i - begin) * kPrefillKeys; };
+  const auto seen = [&](size_t i, size_t rows) {
+    return visible(t, t.row_begin + (i + rows < end ? i + rows : end) - 1, b.key, b.n);
+  };
+  for (size_t k = 0; k < b.n; k += kColumns)
+    for_tiles(begin, end, [&](auto rows, size_t i) {
+      if (k < seen(i, rows))
+        multiply<rows, false>(t.head, x.q + i * t.head, t.head, x.keys + k * t.head, kColumns,
+                              scores(i) + k, kPrefillKeys);
+    });
+  for_tiles(begin, end, [&](auto rows, size_t i) {
+    for (size_t j = i; j < i + rows && j < end; ++j)
+      if (seen(i, rows) > 0) weigh<T>(t, x, j, b.key, seen(i, rows), scores(j));
+  });
   for (size_t d = 0; d < t.head; d += kColumns)
-    multiply<kRows, true>(seen, x.s, kPrefillKeys, x.values + d * kPrefillKeys,
-                          x.o + i * x.wide + d, x.wide);
+    for_tiles(begin, end, [&](auto rows, size_t i) {
+      multiply<rows, true>(seen(i, rows), scores(i), kPrefillKeys, b.values + d * b.panel_step,
+                           b.value_stride, x.o + i * x.wide + d, x.wide);
+    });
+}
+
+// Values of f32 can be used where they are, which pays while few rows share the packing.
+template <class T>
+TENON_INLINE Block pack_block(const AttentionTask& t, const Scratch& x, size_t key, size_t n) {
+  pack_keys<T>(t, key, n, x.keys);
+  if (std::is_same_v<T, float> && t.head % kColumns == 0 && t.row_end - t.row_begin <= kBand) {
+    const char* v = static_cast<const char*>(t.v) + static_cast<ptrdiff_t>(key) * t.v_key;
+    return {key, n, reinterpret_cast<const float*>(v), 1,
+            static_cast<size_t>(t.v_key) / sizeof(float)};
+  }
+  pack_values<T>(t, key, n, x.values);
+  return {key, n, x.values, kPrefillKeys, kColumns};
 }
 
 template <class T>
@@ -209,11 +251,9 @@ TENON_INLINE void prefill(const AttentionTask& t) {
   const size_t keys = visible(t, t.row_end - 1, 0, t.keys);
   for (size_t key = 0; key < keys; key += kPrefillKeys) {
     const size_t n = keys - key < kPrefillKeys ? keys - key : kPrefillKeys;
-    pack_keys<T>(t, key, n, x.keys);
-    pack_values<T>(t, key, n, x.values);
-    size_t i = 0;
-    for (; i + kTile / 2 < rows; i += kTile) tile<kTile, T>(t, x, i, rows, key, n);
-    if (i < rows) tile<kTile / 2, T>(t, x, i, rows, key, n);
+    const Block b = pack_block<T>(t, x, key, n);
+    for (size_t i = 0; i < rows; i += kBand)
+      band<T>(t, x, i, i + kBand < rows ? i + kBand : rows, b);
   }
   for (size_t i = 0; i < rows; ++i)
     finish_row<T>(t, t.row_begin + i, x.o + i * x.wide, x.max[i], x.sum[i]);

@@ -339,7 +339,7 @@ TEST_P(AttentionTest, SpecialValues) {
     Result<T> got(s);
     run(k, p, got);
     EXPECT_TRUE(zeros(got, 0, s.head));
-    EXPECT_TRUE(zeros(got, 3, s.head));
+    EXPECT_TRUE(nans(got, 3, s.head));
     double mean = 0;
     for (size_t i = 0; i < 300; ++i) mean += to_f32(p.v.row(i)[9]) / 300.0;
     EXPECT_NEAR(to_f32(got.out.row(2)[9]), mean, 300 * 0x1p-23 + kEpsilon<T>);
@@ -350,10 +350,7 @@ TEST_P(AttentionTest, SpecialValues) {
     p.mask_f32[2 * 300 + 100] = INFINITY;
     p.q.row(3)[5] = from_f32<T>(1);
     run(k, p, got);
-    EXPECT_TRUE(zeros(got, 0, s.head));  // no number in the row, as in stock
-    EXPECT_TRUE(nans(got, 1, s.head));
-    EXPECT_TRUE(nans(got, 2, s.head));
-    EXPECT_TRUE(nans(got, 3, s.head));
+    for (size_t r = 0; r < 4; ++r) EXPECT_TRUE(nans(got, r, s.head)) << r;
   });
 }
 
