@@ -3,6 +3,9 @@
 // attribute, so that this file needs no flags.
 #include "bench/peaks.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -10,9 +13,6 @@
 #include <cstring>
 #include <memory>
 #include <thread>
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "isa/cpu.h"
 
@@ -142,8 +142,8 @@ __attribute__((target("avx2"))) void read_avx2(const char* p, size_t bytes) {
   __m256i sum[4] = {};
   for (size_t i = 0; i < bytes; i += sizeof sum)
     for (size_t j = 0; j < 4; ++j)
-      sum[j] = _mm256_or_si256(
-          sum[j], _mm256_load_si256(reinterpret_cast<const __m256i*>(p + i) + j));
+      sum[j] =
+          _mm256_or_si256(sum[j], _mm256_load_si256(reinterpret_cast<const __m256i*>(p + i) + j));
   keep(sum);
 }
 
@@ -169,15 +169,15 @@ struct Probe {
 // Best first for each name.
 constexpr Probe kProbes[] = {
 #if defined(__x86_64__)
-    {"fma_f32_flop_per_s", kAvx512, kChains * 16 * 2, fma_avx512},
-    {"fma_f32_flop_per_s", kAvx2, kChains * 8 * 2, fma_avx2},
+    {"fma_f32", kAvx512, kChains * 16 * 2, fma_avx512},
+    {"fma_f32", kAvx2, kChains * 8 * 2, fma_avx2},
 #endif
-    {"fma_f32_flop_per_s", kNone, kChains * 2, fma_baseline},
+    {"fma_f32", kNone, kChains * 2, fma_baseline},
 #if defined(__x86_64__)
-    {"bf16_dot_flop_per_s", kAvx512 | kAvx512Bf16, kChains * 32 * 2, bf16_dot_avx512},
-    {"int8_dot_op_per_s", kAvx512 | kAvx512Vnni, kChains * 64 * 2, int8_dot_avx512},
-    {"amx_bf16_flop_per_s", kAmxBf16, 4 * 16 * 16 * 32 * 2, bf16_amx},
-    {"amx_int8_op_per_s", kAmxInt8, 4 * 16 * 16 * 64 * 2, int8_amx},
+    {"bf16_dot", kAvx512 | kAvx512Bf16, kChains * 32 * 2, bf16_dot_avx512},
+    {"int8_dot", kAvx512 | kAvx512Vnni, kChains * 64 * 2, int8_dot_avx512},
+    {"amx_bf16", kAmxBf16, 4 * 16 * 16 * 32 * 2, bf16_amx},
+    {"amx_int8", kAmxInt8, 4 * 16 * 16 * 64 * 2, int8_amx},
 #endif
 };
 
@@ -258,8 +258,8 @@ double measure_read(int threads, bool huge_pages, const Cpu& cpu) {
 
 std::vector<Peak> measure_peaks(int threads) {
   const Cpu cpu = detect_cpu();
-  std::vector<Peak> peaks = {{"read_bytes_per_s", measure_read(threads, false, cpu)},
-                             {"read_huge_bytes_per_s", measure_read(threads, true, cpu)}};
+  std::vector<Peak> peaks = {{"read_gbs", measure_read(threads, false, cpu)},
+                             {"read_huge_gbs", measure_read(threads, true, cpu)}};
   for (const Probe& probe : kProbes)
     if (cpu.has(probe.need) && peaks.back().name != probe.name)
       peaks.push_back({probe.name, measure(probe, threads)});

@@ -6,14 +6,14 @@
 namespace tenon::bench {
 
 struct Peak {
-  std::string name;  // a key of the JSON that the program `peaks` prints
-  double value;      // bytes, floating-point or integer operations a second, all threads together
+  std::string name;
+  double value;  // bytes or operations a second, all threads together
 };
 
 // Only instructions this CPU has are used, and peaks of others are left out. Takes about a second.
-//   read_bytes_per_s, read_huge_bytes_per_s    memory out of cache, on ordinary and on huge pages
-//   fma_f32_flop_per_s, bf16_dot_flop_per_s (vdpbf16ps), int8_dot_op_per_s (vpdpbusd),
-//   amx_bf16_flop_per_s, amx_int8_op_per_s     a fused multiply-add counts as two operations
+// Names: read_gbs and read_huge_gbs (memory out of cache, on ordinary and on huge pages), fma_f32,
+// bf16_dot (vdpbf16ps), int8_dot (vpdpbusd), amx_bf16, amx_int8. A fused multiply-add is two
+// operations.
 std::vector<Peak> measure_peaks(int threads);
 
 }  // namespace tenon::bench

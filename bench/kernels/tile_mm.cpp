@@ -42,8 +42,9 @@ std::vector<char> random_matrix(size_t count, size_t element) {
     const float x = static_cast<float>(static_cast<int32_t>(rng())) * 0x1p-31f;
     const bf16 narrow = to_bf16(x);
     const int8_t byte = static_cast<int8_t>(rng());
-    const void* value = element == 4 ? static_cast<const void*>(&x)
-                        : element == 2 ? static_cast<const void*>(&narrow) : &byte;
+    const void* value = element == 4   ? static_cast<const void*>(&x)
+                        : element == 2 ? static_cast<const void*>(&narrow)
+                                       : &byte;
     std::memcpy(&bytes[i * element], value, element);
   }
   return bytes;
@@ -67,7 +68,8 @@ void run(benchmark::State& state, const Kernel<TileMm>& kernel, Shape s, size_t 
   args.b_col = weight_by_rows ? static_cast<ptrdiff_t>(s.k) * size : size;
   args.c = c.data(), args.c_row = static_cast<ptrdiff_t>(s.n) * (element == 1 ? 4 : size);
   args.products = products, args.range = &range;
-  args.workspace = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) & ~uintptr_t{63});
+  args.workspace = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) &
+                                           ~uintptr_t{63});
   size_t turn = 0;
   for (auto _ : state) {
     args.b = &b[turn++ % copies * one];
@@ -75,7 +77,7 @@ void run(benchmark::State& state, const Kernel<TileMm>& kernel, Shape s, size_t 
     benchmark::ClobberMemory();
   }
   const double operations = 2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
-  const double top = peak(element == 1 ? "amx_int8_op_per_s" : "amx_bf16_flop_per_s") / products;
+  const double top = peak(element == 1 ? "amx_int8" : "amx_bf16") / products;
   state.counters["op/s"] =
       benchmark::Counter(operations, benchmark::Counter::kIsIterationInvariantRate);
   if (top > 0)
