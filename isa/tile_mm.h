@@ -1,7 +1,8 @@
 // Matrix products on a tile unit (AMX), a block of the result at a time.
 //
 // Operation: C = alpha * A B + beta * D, with A m x k, B k x n, C and D m x n.
-//   mm_f32         f32 operands and result. AMX has no f32 product: each operand is split into three
+//   mm_f32         f32 operands and result. AMX has no f32 product: each operand is split into
+//   three
 //                  bf16 planes, x = x0 + x1 + x2, and `products` of the nine products of planes are
 //                  added in f32: 6 (all above 2^-24 of |a||b|), 3 ("the sum of two bfloat16") or
 //                  1 (bfloat16).
@@ -45,7 +46,8 @@ struct TileMmArgs {
   ptrdiff_t b_row, b_col;
   void* c;
   ptrdiff_t c_row;
-  const void* d = nullptr;  // of C's type; a stride of 0 repeats a row or a column, d_col is 0 or a size
+  const void* d =
+      nullptr;  // of C's type; a stride of 0 repeats a row or a column, d_col is 0 or a size
   ptrdiff_t d_row = 0, d_col = 0;
   float alpha = 1, beta = 1;
   int products = 6;
@@ -63,7 +65,8 @@ TENON_INLINE bool tile_mm_takes(const TileMmArgs& args, size_t element) {
 
 // Blocks of mm_f32: B's planes (k_block x n_block) stay in L2 beside a panel of A's.
 constexpr size_t kTileF32M = 512, kTileF32N = 256, kTileF32K = 384;
-// Blocks of the other two: k_block in bytes, columns of the packed operand, rows of the streamed one.
+// Blocks of the other two: k_block in bytes, columns of the packed operand, rows of the streamed
+// one.
 constexpr size_t kTileCols = 512, kTileRows = 256, kTileKBytes = 1024;
 
 constexpr size_t tile_round_up(size_t x, size_t unit) { return (x + unit - 1) / unit * unit; }
@@ -73,8 +76,8 @@ constexpr size_t tile_least(size_t x, size_t y) { return x < y ? x : y; }
 constexpr size_t tile_mm_workspace(size_t m, size_t n, size_t k, size_t element) {
   constexpr size_t kScratch = 4 * 4096;
   if (element == 4) {
-    const size_t rows = tile_round_up(tile_least(m, kTileF32M), 32) +
-                        tile_round_up(tile_least(n, kTileF32N), 32);
+    const size_t rows =
+        tile_round_up(tile_least(m, kTileF32M), 32) + tile_round_up(tile_least(n, kTileF32N), 32);
     return kScratch + rows * tile_round_up(tile_least(k + 1, kTileF32K), 32) * 6;
   }
   const size_t larger = m > n ? m : n;

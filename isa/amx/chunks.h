@@ -93,8 +93,13 @@ TENON_INLINE Product product_of(const TileMmArgs& args) {
   const bool a_along_k = args.a_col == kSize, b_along_k = args.b_row == kSize;
   const size_t steps = (args.k + kPerStep<T> - 1) / kPerStep<T>;
   if (b_along_k && (!a_along_k || args.n >= args.m))
-    return {right_of(args).transposed(), left_of(args).transposed(),
-            args.n, args.m, args.k, steps, true};
+    return {right_of(args).transposed(),
+            left_of(args).transposed(),
+            args.n,
+            args.m,
+            args.k,
+            steps,
+            true};
   return {left_of(args), right_of(args), args.m, args.n, args.k, steps, false};
 }
 

@@ -14,10 +14,10 @@ namespace {
 
 // Where everything lies in the workspace.
 struct Buffers {
-  float* sums;   // one block's, 32 x 32
-  char* spare;   // four tiles for the packers
-  char* left;    // packed A
-  char* right;   // packed B
+  float* sums;  // one block's, 32 x 32
+  char* spare;  // four tiles for the packers
+  char* left;   // packed A
+  char* right;  // packed B
 
   Buffers(const TileMmArgs& args, Block a, int planes) {
     char* p = static_cast<char*>(args.workspace);
@@ -70,10 +70,10 @@ template <int kProducts>
 TENON_INLINE void sum_block(const Place& at, const char* left, const char* right, size_t steps,
                             Ahead& ahead_left, Ahead& ahead_right) {
   const bool two_rows = at.rows > 16, two_cols = at.cols > 16;
-  const auto run = two_rows ? (two_cols ? sum_block<kProducts, true, true>
-                                        : sum_block<kProducts, true, false>)
-                            : (two_cols ? sum_block<kProducts, false, true>
-                                        : sum_block<kProducts, false, false>);
+  const auto run =
+      two_rows
+          ? (two_cols ? sum_block<kProducts, true, true> : sum_block<kProducts, true, false>)
+          : (two_cols ? sum_block<kProducts, false, true> : sum_block<kProducts, false, false>);
   run(left, right, steps, ahead_left, ahead_right);
 }
 

@@ -56,7 +56,8 @@ TENON_INLINE Largest pack_left_tile(Rows x, char* tiles, Largest largest) {
       largest.see(low);
       largest.see(high);
       for (int p = 0; p < kPlanes; ++p)
-        store_upper_halves(tiles + p * kTileBytes + r * kTileRow + k * 2, low_part[p], high_part[p]);
+        store_upper_halves(tiles + p * kTileBytes + r * kTileRow + k * 2, low_part[p],
+                           high_part[p]);
     }
   return largest;
 }

@@ -79,7 +79,8 @@ TENON_INLINE F32 ended(const TileMmArgs& args, const Place& at, size_t r, size_t
                        F32 sums) {
   sums = sums * splat<F32>(args.alpha);
   if (args.d == nullptr) return sums;
-  const char* row = static_cast<const char*>(args.d) + static_cast<ptrdiff_t>(at.i + r) * args.d_row;
+  const char* row =
+      static_cast<const char*>(args.d) + static_cast<ptrdiff_t>(at.i + r) * args.d_row;
   const T* d = reinterpret_cast<const T*>(row + static_cast<ptrdiff_t>(at.j + c) * args.d_col);
   const F32 beta = splat<F32>(args.beta);
   if (args.d_col == 0) return fma(beta, splat<F32>(to_f32(*d)), sums);

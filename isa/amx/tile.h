@@ -6,8 +6,8 @@
 //        left 5  |    2    |    3    |
 //
 // A tile is 16 rows of 64 bytes. A left tile holds 16 rows of the left matrix, 64 bytes along k. A
-// right tile holds 16 columns of the right matrix: its row r has, for each column, the 4 bytes along
-// k that a left tile's rows have in dword r.
+// right tile holds 16 columns of the right matrix: its row r has, for each column, the 4 bytes
+// along k that a left tile's rows have in dword r.
 #pragma once
 #include <immintrin.h>
 

@@ -7,8 +7,10 @@ namespace {
 template <class T>
 TENON_INLINE T at(const void* base, size_t i, ptrdiff_t row, size_t j, ptrdiff_t col) {
   T x;
-  std::memcpy(&x, static_cast<const char*>(base) + static_cast<ptrdiff_t>(i) * row +
-                      static_cast<ptrdiff_t>(j) * col, sizeof x);
+  std::memcpy(&x,
+              static_cast<const char*>(base) + static_cast<ptrdiff_t>(i) * row +
+                  static_cast<ptrdiff_t>(j) * col,
+              sizeof x);
   return x;
 }
 

@@ -41,8 +41,7 @@ TENON_INLINE void store_upper_halves(void* p, F32 x, F32 y) {
   alignas(64) static constexpr uint16_t kOdd[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
                                                     23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
                                                     45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
-  _mm512_storeu_si512(p, _mm512_permutex2var_epi16(_mm512_castps_si512(x),
-                                                   _mm512_load_si512(kOdd),
+  _mm512_storeu_si512(p, _mm512_permutex2var_epi16(_mm512_castps_si512(x), _mm512_load_si512(kOdd),
                                                    _mm512_castps_si512(y)));
 }
 

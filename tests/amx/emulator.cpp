@@ -1,5 +1,5 @@
-// The tile state and the instructions, after the pseudocode of the Intel SDM. Compiled with AVX2, so
-// nothing here runs before the caller knows of it.
+// The tile state and the instructions, after the pseudocode of the Intel SDM. Compiled with AVX2,
+// so nothing here runs before the caller knows of it.
 #include "tests/amx/emulator.h"
 
 #include <immintrin.h>
@@ -71,8 +71,10 @@ Outcome check_dot(int sum, int left, int right) {
   if ((s.row_bytes[sum] | s.row_bytes[left] | s.row_bytes[right]) & 3)
     return undefined("dot: row bytes not a multiple of 4");
   if (s.rows[sum] != s.rows[left]) return undefined("dot: rows of sum and left differ");
-  if (s.row_bytes[left] / 4 != s.rows[right]) return undefined("dot: depth of left and right differ");
-  if (s.row_bytes[sum] != s.row_bytes[right]) return undefined("dot: columns of sum and right differ");
+  if (s.row_bytes[left] / 4 != s.rows[right])
+    return undefined("dot: depth of left and right differ");
+  if (s.row_bytes[sum] != s.row_bytes[right])
+    return undefined("dot: columns of sum and right differ");
   return {};
 }
 
@@ -105,8 +107,8 @@ void dot_int(const Shape& s, bool a_signed, bool b_signed, Tile& c, const Tile& 
       __m256i right[2];
       std::memcpy(right, b.row[k], kRowBytes);
       for (int i = 0; i < 2; ++i)
-        sum[i] = _mm256_add_epi32(
-            sum[i], dot4(_mm256_set1_epi32(four), right[i], a_signed, b_signed));
+        sum[i] =
+            _mm256_add_epi32(sum[i], dot4(_mm256_set1_epi32(four), right[i], a_signed, b_signed));
     }
     std::memset(c.row[m], 0, kRowBytes);
     std::memcpy(c.row[m], sum, 4 * static_cast<size_t>(s.n));

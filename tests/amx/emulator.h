@@ -1,5 +1,5 @@
-// AMX carried out in software, one tile state per thread: the instructions of AMX-TILE, AMX-INT8 and
-// AMX-BF16 with every fault that hardware raises. signal.cpp calls it for instructions this CPU
+// AMX carried out in software, one tile state per thread: the instructions of AMX-TILE, AMX-INT8
+// and AMX-BF16 with every fault that hardware raises. signal.cpp calls it for instructions this CPU
 // lacks, shim.h instead of instructions at build time.
 #pragma once
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The faults that AMX instructions must raise, and tiles of several threads; on silicon the hardware
-// raises them, elsewhere the signal handler.
+// The faults that AMX instructions must raise, and tiles of several threads; on silicon the
+// hardware raises them, elsewhere the signal handler.
 #include <gtest/gtest.h>
 #include <immintrin.h>
 #include <signal.h>
@@ -33,7 +33,8 @@ void configure(int rows, int row_bytes) {
 // What ends a child process that asks for permission and runs `body`.
 template <class F>
 void expect_death(int signal_number, F body) {
-  EXPECT_EXIT((ask_permission(), body(), std::_Exit(0)), ::testing::KilledBySignal(signal_number), "");
+  EXPECT_EXIT((ask_permission(), body(), std::_Exit(0)), ::testing::KilledBySignal(signal_number),
+              "");
 }
 
 class AmxFaults : public ::testing::Test {
@@ -81,7 +82,8 @@ TEST_F(AmxFaults, DepthsThatDiffer) {
 TEST_F(AmxFaults, SumThatIsAnOperand) {
   expect_death(SIGILL, [] {
     configure(16, 64);
-    __asm__ volatile(".byte 0xc4,0xe2,0x6b,0x5e,0xc0");  // tdpbssd tmm0,tmm0,tmm2: no assembler will
+    __asm__ volatile(
+        ".byte 0xc4,0xe2,0x6b,0x5e,0xc0");  // tdpbssd tmm0,tmm0,tmm2: no assembler will
   });
 }
 

@@ -1,6 +1,6 @@
 // Every AMX instruction against a scalar reference. Compiled twice: with the real instructions, for
-// silicon or the signal handler (suite AmxInstructions), and over shim.h (suite AmxShim). On silicon
-// this checks the reference, and with it the emulator.
+// silicon or the signal handler (suite AmxInstructions), and over shim.h (suite AmxShim). On
+// silicon this checks the reference, and with it the emulator.
 #include <gtest/gtest.h>
 #include <immintrin.h>
 
@@ -66,7 +66,8 @@ uint32_t dot4(const uint8_t* a, const uint8_t* b) {
 template <class A, class B, class F>
 void expect_int(std::mt19937_64& rng, F dot) {
   for (const Shape& s : kShapes) {
-    std::vector<uint8_t> a(static_cast<size_t>(s.m * s.k) * 4), b(static_cast<size_t>(s.k * s.n) * 4);
+    std::vector<uint8_t> a(static_cast<size_t>(s.m * s.k) * 4),
+        b(static_cast<size_t>(s.k * s.n) * 4);
     std::vector<uint32_t> c(static_cast<size_t>(s.m * s.n));
     for (auto& x : a) x = static_cast<uint8_t>(rng());
     for (auto& x : b) x = static_cast<uint8_t>(rng());
@@ -151,8 +152,7 @@ TEST_F(TENON_AMX_SUITE, MovesPartsOfTiles) {
   load_tile_config(config);
   std::vector<uint8_t> in(16 * kStride), out(16 * kStride, 0xee), want = out;
   for (auto& x : in) x = static_cast<uint8_t>(rng());
-  for (int r = 0; r < kRows; ++r)
-    std::memcpy(&want[r * kStride], &in[r * kStride], kBytes);
+  for (int r = 0; r < kRows; ++r) std::memcpy(&want[r * kStride], &in[r * kStride], kBytes);
   _tile_loadd(7, in.data(), kStride);
   _tile_stored(7, out.data(), kStride);
   order_memory();

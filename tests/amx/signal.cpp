@@ -1,6 +1,6 @@
 // AMX instructions on a CPU that lacks them: each raises SIGILL, and the handler here decodes it,
-// has emulator.cpp carry it out, and goes on with the AMX instructions that follow it. On a CPU that
-// has AMX nothing is installed.
+// has emulator.cpp carry it out, and goes on with the AMX instructions that follow it. On a CPU
+// that has AMX nothing is installed.
 //
 // CPUID and XGETBV do not trap: isa/cpu_x86.cpp asks for the symbol amxemu_active instead. The
 // kernel's permission is faked by standing in for libc's syscall().
@@ -198,7 +198,8 @@ __attribute__((visibility("default"))) long syscall(long number, ...) noexcept {
   long a[6];
   for (long& x : a) x = va_arg(list, long);
   va_end(list);
-  if (amxemu_active && number == SYS_arch_prctl && a[0] == kRequestPermission && a[1] == kTileData) {
+  if (amxemu_active && number == SYS_arch_prctl && a[0] == kRequestPermission &&
+      a[1] == kTileData) {
     tenon::amx::g_permitted = true;
     return 0;
   }

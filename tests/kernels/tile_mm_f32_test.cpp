@@ -129,7 +129,8 @@ TEST_P(TileMmF32Test, IntegersAreExact) {
     size_t k;
     int a, b;  // largest magnitudes: k a b < 2^24
   };
-  for (const Case& c : {Case{64, 65535, 3}, Case{3, 3, 65535}, Case{4, 2047, 2047}, Case{900, 135, 135}}) {
+  for (const Case& c :
+       {Case{64, 65535, 3}, Case{3, 3, 65535}, Case{4, 2047, 2047}, Case{900, 135, 135}}) {
     MmF32 mm({33, 35, c.k}, Layout::kRows, Layout::kRows);
     std::uniform_int_distribution<int> left(-c.a, c.a), right(-c.b, c.b);
     mm.a.fill([&] { return static_cast<float>(left(rng)); });
@@ -227,9 +228,14 @@ TEST_P(TileMmF32Test, SaysWhatItMet) {
 // One bad element anywhere, in the body of a tile or in a tail, in either operand, is reported.
 TEST_P(TileMmF32Test, ReportsWhatItCannotMultiply) {
   const float huge = std::numeric_limits<float>::max();
-  const float bad[] = {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-                       std::numeric_limits<float>::quiet_NaN(), float_of(0xffffffffu),
-                       float_of(0x7f800001u), huge, -huge, float_of(kRoundsToInfinity)};
+  const float bad[] = {std::numeric_limits<float>::infinity(),
+                       -std::numeric_limits<float>::infinity(),
+                       std::numeric_limits<float>::quiet_NaN(),
+                       float_of(0xffffffffu),
+                       float_of(0x7f800001u),
+                       huge,
+                       -huge,
+                       float_of(kRoundsToInfinity)};
   const Size s{37, 35, 402};
   for (Layout layout : kLayouts)
     for (size_t at : {size_t{0}, size_t{17}, size_t{34}})
@@ -262,7 +268,8 @@ TEST_P(TileMmF32Test, ReportsUnderflowAndOverflow) {
   EXPECT_FALSE(in_range(0x1p60f, 0x1p61f)) << "100 products of 2^121 are above 2^127";
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, TileMmF32Test, ::testing::ValuesIn(tile_mm_rows("mm_f32")), RowName());
+INSTANTIATE_TEST_SUITE_P(Table, TileMmF32Test, ::testing::ValuesIn(tile_mm_rows("mm_f32")),
+                         RowName());
 
 }  // namespace
 }  // namespace tenon::test

@@ -59,12 +59,21 @@ struct Mm {
   TileMmArgs args{};
 
   Mm(Size s, Layout left, Layout right, Flush flush = Flush::kEnd, size_t extra = 0)
-      : size(s), a(s.m, s.k, left, flush, extra), b(s.k, s.n, right, flush, extra),
+      : size(s),
+        a(s.m, s.k, left, flush, extra),
+        b(s.k, s.n, right, flush, extra),
         c(s.m, s.n, Layout::kRows, flush, extra) {
-    args = {.m = s.m, .n = s.n, .k = s.k,
-            .a = a.data(), .a_row = a.row(), .a_col = a.col(),
-            .b = b.data(), .b_row = b.row(), .b_col = b.col(),
-            .c = c.data(), .c_row = c.row()};
+    args = {.m = s.m,
+            .n = s.n,
+            .k = s.k,
+            .a = a.data(),
+            .a_row = a.row(),
+            .a_col = a.col(),
+            .b = b.data(),
+            .b_row = b.row(),
+            .b_col = b.col(),
+            .c = c.data(),
+            .c_row = c.row()};
   }
 
   // Runs rows i.. and columns j.. of the product only.

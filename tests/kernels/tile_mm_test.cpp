@@ -19,8 +19,10 @@ class TileMmRows : public ::testing::TestWithParam<Kernel<TileMm>> {
   std::mt19937_64 rng = make_rng();
 
   T random() {
-    if constexpr (std::is_same_v<T, int8_t>) return static_cast<int8_t>(rng());
-    else return to_bf16(std::uniform_real_distribution<float>(-2, 2)(rng));
+    if constexpr (std::is_same_v<T, int8_t>)
+      return static_cast<int8_t>(rng());
+    else
+      return to_bf16(std::uniform_real_distribution<float>(-2, 2)(rng));
   }
   void fill(Mm<T, R>& mm) {
     const auto next = [&] { return random(); };
@@ -51,7 +53,8 @@ class TileMmRows : public ::testing::TestWithParam<Kernel<TileMm>> {
   }
 };
 
-// Sizes around the tile; some take the left operand as it lies, some copy it (more than 64 columns).
+// Sizes around the tile; some take the left operand as it lies, some copy it (more than 64
+// columns).
 constexpr Size kSizes[] = {{1, 1, 1},    {1, 17, 2},    {16, 16, 64},  {32, 32, 128}, {17, 1, 33},
                            {15, 33, 31}, {31, 16, 65},  {33, 47, 96},  {48, 64, 7},   {1, 160, 64},
                            {2, 96, 700}, {96, 3, 1500}, {80, 112, 64}, {67, 131, 130}};
@@ -173,7 +176,8 @@ TEST_P(TileMmBf16Test, BitsDoNotDependOnTheSplit) {
   for (Layout right : kLayouts) expect_split_keeps_bits({70, 150, 600}, Layout::kRows, right);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, TileMmBf16Test, ::testing::ValuesIn(tile_mm_rows("mm_bf16")), RowName());
+INSTANTIATE_TEST_SUITE_P(Table, TileMmBf16Test, ::testing::ValuesIn(tile_mm_rows("mm_bf16")),
+                         RowName());
 
 // int8
 
@@ -253,7 +257,8 @@ TEST_P(TileMmInt8Test, BitsDoNotDependOnTheSplit) {
   for (Layout right : kLayouts) expect_split_keeps_bits({70, 150, 600}, Layout::kRows, right);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, TileMmInt8Test, ::testing::ValuesIn(tile_mm_rows("mm_i32_i8_i8")), RowName());
+INSTANTIATE_TEST_SUITE_P(Table, TileMmInt8Test, ::testing::ValuesIn(tile_mm_rows("mm_i32_i8_i8")),
+                         RowName());
 
 }  // namespace
 }  // namespace tenon::test

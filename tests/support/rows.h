@@ -40,7 +40,7 @@ struct RowName {
 }  // namespace tenon::test
 
 // The suite `Suite` (a TestWithParam<Kernel<Fn>>) over every row of a table.
-#define TENON_TEST_ROWS(Suite, table) \
+#define TENON_TEST_ROWS(Suite, table)                                                     \
   INSTANTIATE_TEST_SUITE_P(Table, Suite, ::testing::ValuesIn(table.begin(), table.end()), \
                            tenon::test::RowName())
 
