@@ -4,6 +4,9 @@
 #include "dispatch/pick.h"
 #include "isa/argmax.h"
 #include "isa/attention.h"
+#include "isa/binary.h"
+#include "isa/binary_scalar.h"
+#include "isa/cast.h"
 #include "isa/copy_rows.h"
 #include "isa/gather.h"
 #include "isa/gemm.h"
@@ -14,6 +17,7 @@
 #include "isa/softmax.h"
 #include "isa/softmax_backward.h"
 #include "isa/tile_mm.h"
+#include "isa/transpose.h"
 #include "isa/unary.h"
 
 namespace tenon {
@@ -81,6 +85,26 @@ namespace tenon {
 #define TENON_FN TileMm
 #define TENON_CONSTANT kTileMm
 #define TENON_ROWS "isa/tables/tile_mm.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Binary
+#define TENON_CONSTANT kBinary
+#define TENON_ROWS "isa/tables/binary.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN BinaryScalar
+#define TENON_CONSTANT kBinaryScalar
+#define TENON_ROWS "isa/tables/binary_scalar.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Cast
+#define TENON_CONSTANT kCast
+#define TENON_ROWS "isa/tables/cast.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Transpose
+#define TENON_CONSTANT kTranspose
+#define TENON_ROWS "isa/tables/transpose.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon

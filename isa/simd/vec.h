@@ -213,6 +213,13 @@ TENON_INLINE void map(size_t n, const X* x, Y* y, F f) {
   for (; i + kLanes <= n; i += kLanes) store(y + i, f(load(x + i)));
   if (i < n) store_n(y + i, f(load_n(x + i, n - i)), n - i);
 }
+// y[i] = f(a[i], b[i]) over any storage types.
+template <class A, class B, class Y, class F>
+TENON_INLINE void map(size_t n, const A* a, const B* b, Y* y, F f) {
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(y + i, f(load(a + i), load(b + i)));
+  if (i < n) store_n(y + i, f(load_n(a + i, n - i), load_n(b + i, n - i)), n - i);
+}
 
 // Sums in the one order that every ISA uses: element i belongs to virtual lane i mod 64, each lane
 // adds its elements in turn, and lanes fold in halves (64 to 32 to 16 ... to 1).
