@@ -118,6 +118,11 @@ TENON_INLINE __m128i narrow_bf16(__m256 x) {
   const __m256i packed = _mm256_packus_epi32(bits, bits);
   return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
 }
+// All ones in the first n lanes.
+TENON_INLINE __m256i first(size_t n) {
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lane);
+}
 // n < 8 elements, put together from the binary digits of n. Not vmaskmovps: its stores are
 // microcoded on Zen, and QEMU 7.2 reads the lanes it should leave alone.
 TENON_INLINE __m128i load_n_16(const void* from, size_t n) {
