@@ -4,6 +4,9 @@
 #include "dispatch/pick.h"
 #include "isa/argmax.h"
 #include "isa/attention.h"
+#include "isa/binary.h"
+#include "isa/binary_scalar.h"
+#include "isa/cast.h"
 #include "isa/copy_rows.h"
 #include "isa/gather.h"
 #include "isa/gemm.h"
@@ -15,6 +18,7 @@
 #include "isa/softmax.h"
 #include "isa/softmax_backward.h"
 #include "isa/tile_mm.h"
+#include "isa/transpose.h"
 #include "isa/unary.h"
 
 namespace tenon {
@@ -87,6 +91,26 @@ namespace tenon {
 #define TENON_FN GemmColumns
 #define TENON_CONSTANT kGemmColumns
 #define TENON_ROWS "isa/tables/gemm_columns.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Binary
+#define TENON_CONSTANT kBinary
+#define TENON_ROWS "isa/tables/binary.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN BinaryScalar
+#define TENON_CONSTANT kBinaryScalar
+#define TENON_ROWS "isa/tables/binary_scalar.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Cast
+#define TENON_CONSTANT kCast
+#define TENON_ROWS "isa/tables/cast.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Transpose
+#define TENON_CONSTANT kTranspose
+#define TENON_ROWS "isa/tables/transpose.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon

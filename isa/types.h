@@ -24,6 +24,9 @@ struct bf16 {
 struct f16 {
   uint16_t bits;
 };
+struct i64 {
+  int64_t value;
+};
 
 TENON_INLINE uint32_t bits_of(float x) {
   uint32_t u;

@@ -118,6 +118,7 @@ TENON_INLINE __m128i narrow_bf16(__m256 x) {
   const __m256i packed = _mm256_packus_epi32(bits, bits);
   return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
 }
+// All ones in the first n lanes.
 TENON_INLINE __m256i first(size_t n) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lane);
@@ -216,6 +217,13 @@ TENON_INLINE void map(size_t n, const X* x, Y* y, F f) {
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) store(y + i, f(load(x + i)));
   if (i < n) store_n(y + i, f(load_n(x + i, n - i)), n - i);
+}
+// y[i] = f(a[i], b[i]) over any storage types.
+template <class A, class B, class Y, class F>
+TENON_INLINE void map(size_t n, const A* a, const B* b, Y* y, F f) {
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(y + i, f(load(a + i), load(b + i)));
+  if (i < n) store_n(y + i, f(load_n(a + i, n - i), load_n(b + i, n - i)), n - i);
 }
 
 // Sums in the one order that every ISA uses: element i belongs to virtual lane i mod 64, each lane

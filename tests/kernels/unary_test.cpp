@@ -1,15 +1,12 @@
 // Every row of the unary table against libm in double: all sizes around the vector, both guard
 // pages, in place, special values, and the same bits as the reference row.
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "dispatch/tables.h"
-#include "tests/support/guarded.h"
+#include "tests/support/elementwise.h"
 #include "tests/support/rows.h"
-#include "tests/support/values.h"
 
 namespace tenon::test {
 namespace {
@@ -53,43 +50,19 @@ Function function_of(const std::string& name) {
   return {};
 }
 
-// Special values, numbers of ordinary size, and numbers of every size.
-template <class T>
-std::vector<T> inputs(size_t n) {
-  std::vector<T> x;
-  for (float v : special_values()) x.push_back(from_f32<T>(v));
-  auto rng = make_rng(n);
-  std::uniform_real_distribution<float> narrow(-20, 20), wide(-110, 100);
-  while (x.size() < n) {
-    const float any = float_of(static_cast<uint32_t>(rng()));
-    x.push_back(from_f32<T>(x.size() % 3 == 0 ? narrow(rng) : x.size() % 3 == 1 ? wide(rng) : any));
-  }
-  std::shuffle(x.begin(), x.end(), rng);
-  x.resize(n);
-  return x;
-}
-
-template <class T>
-bool same_bits(T a, T b) {
-  const float wide_a = to_f32(a), wide_b = to_f32(b);
-  return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(wide_a) && std::isnan(wide_b));
-}
-
 template <class T>
 void expect_close(const Function& f, T x, T y) {
   const double want = f.in_double(to_f32(x));
-  const double unit = std::max(ulp_at<float>(want), ulp_at<float>(kUnaryFloor)) / ulp_at<T>(want);
-  const double limit = std::is_same_v<T, float> ? f.ulp * unit : 0.5 + f.ulp * unit;
-  ASSERT_LE(ulp_error(y, want), limit) << to_f32(x) << " gave " << to_f32(y) << ", not " << want;
+  ASSERT_LE(ulp_error(y, want), storage_ulp<T>(f.ulp, want, kUnaryFloor))
+      << to_f32(x) << " gave " << to_f32(y) << ", not " << want;
 }
 
 template <class T>
 void check(const Kernel<Unary>& k, const Function& f, size_t n, Flush flush) {
   SCOPED_TRACE(n);
-  const std::vector<T> values = inputs<T>(n);
   const Kernel<Unary>& reference = *pick(kUnary, k.op, Cpu{});
   Guarded<T> x(n, flush), y(n, flush), z(n, flush);
-  std::copy(values.begin(), values.end(), x.begin());
+  fill_anything(x, n);
   k.run(n, x.data(), y.data());
   reference.run(n, x.data(), z.data());
   for (size_t i = 0; i < n; ++i) {
