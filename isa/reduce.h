@@ -11,7 +11,7 @@
 // an element. y is contiguous and overlaps nothing. Any alignment; any outer and inner, 0 included.
 //
 // The order of a float reduction, the same on every ISA: a lane takes its terms in turn in blocks
-// of kSumBlock, each block from zero, and adds its block sums in turn, from zero. A column is a
+// of kReduceBlock, each block from zero, and adds its block sums in turn, from zero. A column is a
 // lane. Element i of a row goes to lane i mod 64, and the lanes fold in halves (64 to 32 to 16 ...
 // to 1). Of equal maxima (+0 and -0) the later term stays.
 //
@@ -23,7 +23,7 @@
 
 namespace tenon {
 
-constexpr size_t kSumBlock = 64;
+constexpr size_t kReduceBlock = 64;
 constexpr size_t kSumSegment = 1024;  // terms a lane, beyond which callers cut
 
 struct ReduceArgs {
@@ -39,8 +39,8 @@ using Reduce = void(const ReduceArgs& args) noexcept;
 // Additions on the longest path from a term to its sum.
 constexpr double reduce_terms(size_t n, bool is_row) {
   const size_t lane = is_row ? (n + 63) / 64 : n;
-  const size_t block = lane < kSumBlock ? lane : kSumBlock;
-  return static_cast<double>(block + (lane + kSumBlock - 1) / kSumBlock + (is_row ? 6 : 0));
+  const size_t block = lane < kReduceBlock ? lane : kReduceBlock;
+  return static_cast<double>(block + (lane + kReduceBlock - 1) / kReduceBlock + (is_row ? 6 : 0));
 }
 
 }  // namespace tenon

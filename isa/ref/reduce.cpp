@@ -36,7 +36,7 @@ float lane(const ReduceArgs& a, size_t o, size_t j, size_t first, size_t step) {
   float total = Op::kStart;
   for (size_t i = first; i < a.n;) {
     float block = Op::kStart;
-    for (size_t t = 0; t < kSumBlock && i < a.n; ++t, i += step)
+    for (size_t t = 0; t < kReduceBlock && i < a.n; ++t, i += step)
       block = Op::join(block, to_f32(element<X>(a, o, i, j)));
     total = Op::join(total, block);
   }

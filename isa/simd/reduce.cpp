@@ -59,8 +59,8 @@ TENON_INLINE float row(size_t n, const X* x) {
   // Lanes without a term hold the operation's neutral start, so what they would fold is left out.
   if (n < kLanes) return fold_vector(Op::join(Op::start(), Op::load_some(x, n)), join);
   F32 total[kGroups];
-  for (size_t begin = 0; begin < n; begin += kVirtualLanes * kSumBlock) {
-    const size_t terms = least(n - begin, kVirtualLanes * kSumBlock);
+  for (size_t begin = 0; begin < n; begin += kVirtualLanes * kReduceBlock) {
+    const size_t terms = least(n - begin, kVirtualLanes * kReduceBlock);
     F32 acc[kGroups];
     UNROLL for (F32& a : acc) a = Op::start();
     size_t i = 0;
@@ -97,8 +97,8 @@ struct Columns {
 // Rows i to i + R of the tile, all in one block.
 template <class Op, size_t R, class X, class Y>
 TENON_INLINE void sweep(Columns<X, Y>& c, size_t i) {
-  const bool opens = i % kSumBlock == 0, first = i < kSumBlock, last = i + R == c.n;
-  const bool closes = last || (i + R) % kSumBlock == 0, narrow = c.width < kLanes;
+  const bool opens = i % kReduceBlock == 0, first = i < kReduceBlock, last = i + R == c.n;
+  const bool closes = last || (i + R) % kReduceBlock == 0, narrow = c.width < kLanes;
   const char* x = c.x + static_cast<ptrdiff_t>(i) * c.stride;
   for (size_t slot = 0; slot < c.width; slot += kLanes) {
     const size_t j = narrow ? 0 : least(slot, c.width - kLanes);
@@ -123,7 +123,7 @@ TENON_INLINE void sweep(Columns<X, Y>& c, size_t i) {
 template <class Op, class X, class Y>
 TENON_INLINE void tile(Columns<X, Y>& c) {
   for (size_t i = 0; i < c.n;) {
-    const size_t left = least(c.n - i, kSumBlock - i % kSumBlock);
+    const size_t left = least(c.n - i, kReduceBlock - i % kReduceBlock);
     if (left >= 8) {
       sweep<Op, 8>(c, i);
       i += 8;
