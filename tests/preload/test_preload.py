@@ -241,3 +241,22 @@ def test_entry_point_without_a_plugin_warns_and_torch_works(preloaded, tmp_path)
     shutil.copytree(root / "python" / "tenon", package)
     result = preloaded.python(program, PYTHONPATH=str(tmp_path), LD_PRELOAD="")
     assert result.returncode == 0 and "no plugin for torch" in result.stderr
+
+
+def test_thread_count_is_torchs(preloaded):
+    """As many OpenMP threads as torch.set_num_threads says, and the same bits from all counts."""
+    program = """
+import os, torch
+x = torch.randn(1 << 20)
+threads = lambda: len(os.listdir('/proc/self/task'))
+torch.set_num_threads(1)
+before = threads()
+one = torch.exp(x)
+assert threads() == before, 'one thread must not start another'
+for n in (2, 3):
+    torch.set_num_threads(n)
+    assert torch.equal(torch.exp(x), one)
+    assert threads() == before + n - 1, (threads(), before, n)
+"""
+    silent(preloaded.python(program))
+    assert preloaded.hits() >= 3
