@@ -1,6 +1,7 @@
 // The override functions, one per row of overrides.inc; each has its operator's C++ signature.
 // An operator's contract is ATen's; what the fast path takes is said in its row.
 #pragma once
+#include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/Scalar.h>
@@ -77,5 +78,17 @@ Tensor& argmax_out(const Tensor& x, std::optional<int64_t> dim, bool keepdim, Te
 std::tuple<Tensor, Tensor> max_dim(const Tensor& x, int64_t dim, bool keepdim);
 std::tuple<Tensor&, Tensor&> max_out(const Tensor& x, int64_t dim, bool keepdim, Tensor& value,
                                      Tensor& index);
+
+// Data movement (masked_fill.cpp, cat.cpp, index_select.cpp).
+Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value);
+Tensor masked_fill_tensor(const Tensor& x, const Tensor& mask, const Tensor& value);
+Tensor& masked_fill_(Tensor& x, const Tensor& mask, const Scalar& value);
+Tensor& masked_fill_tensor_(Tensor& x, const Tensor& mask, const Tensor& value);
+Tensor cat(const at::ITensorListRef& tensors, int64_t dim);
+Tensor& cat_out(const at::ITensorListRef& tensors, int64_t dim, Tensor& y);
+Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index);
+Tensor& index_select_out(const Tensor& x, int64_t dim, const Tensor& index, Tensor& y);
+Tensor embedding(const Tensor& weight, const Tensor& index, int64_t padding, bool scale_grad,
+                 bool sparse);
 
 }  // namespace tenon::ops

@@ -1,5 +1,6 @@
 // Rows of bytes, inlined: a call to memcpy costs as much as moving a hundred bytes, and from 2 kB
-// its "rep movsb" is slower than a loop of vectors where source and destination are not aligned alike.
+// its "rep movsb" is slower than a loop of vectors where source and destination are not aligned
+// alike.
 #pragma once
 #include <immintrin.h>
 
