@@ -81,7 +81,8 @@ stage_preload() {
 stage_emulated() {
   local cpu
   for cpu in Nehalem Haswell Skylake-Server; do
-    gtest_run "core-$cpu" qemu-x86_64 -cpu "$cpu" "$build/tests/core_test"
+    # QEMU's masked loads read whole vectors, past the end that a guard page would close.
+    TENON_TEST_GUARD=0 gtest_run "core-$cpu" qemu-x86_64 -cpu "$cpu" "$build/tests/core_test"
     check "tenon info on $cpu" quiet qemu-x86_64 -cpu "$cpu" "$build/tenon" info
     check "the shim on $cpu" quiet qemu-x86_64 -cpu "$cpu" -E LD_PRELOAD="$build/libtenon.so" \
       "$build/tests/plain_program"
