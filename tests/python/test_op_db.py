@@ -16,6 +16,25 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 # OpInfo name -> one override that its samples must take at least once, for each of DTYPES.
 OPERATORS = {
     "exp": "exp",
+    "softmax": "_softmax",
+    "log_softmax": "_log_softmax",
+    "mm": "mm",
+    "addmm": "addmm",
+    "bmm": "bmm",
+    "baddbmm": "baddbmm",
+    "mv": "mv",
+    "addmv": "addmv",
+    "nn.functional.linear": "addmm",
+    "nn.functional.scaled_dot_product_attention": "_scaled_dot_product_flash_attention_for_cpu",
+    "sum": "sum.dim_IntList",
+    "mean": "mean.dim",
+    "amax": "amax",
+    "argmax": "argmax",
+    "max": "max.dim",
+    "masked_fill": "masked_fill.Scalar",
+    "cat": "cat",
+    "index_select": "index_select",
+    "nn.functional.embedding": "embedding",
 }
 
 INFOS = [i for i in op_db if i.name in OPERATORS and i.variant_test_name in ("", "with_dtype")]
