@@ -3,7 +3,7 @@
 // Operation, for each row (softmax, log_softmax) or column (softmax_columns, log_softmax_columns) v:
 //   softmax:     y[i] = exp(v[i] - max v) / sum_j exp(v[j] - max v)
 //   log_softmax: y[i] = (v[i] - max v) - log(sum_j exp(v[j] - max v))
-// in f32, summed in the order of isa/sum_order.h whatever the layout: a vector's result has the same
+// where exponentials below 2^-126 count as zero, in f32, summed in the order of isa/sum_order.h whatever the layout: a vector's result has the same
 // bits as a row, as a column, alone, or among others. bf16 and f16 are rounded once, at the end.
 // A NaN or +inf in v, or nothing but -inf, gives NaN throughout v.
 //

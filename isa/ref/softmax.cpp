@@ -16,10 +16,10 @@ float largest(size_t n, Line<T> x) {
 template <class T, bool kLog>
 void softmax(size_t n, Line<T> x, LineOut<T> y) {
   const float top = largest(n, x);
-  const auto term = [&](size_t i) { return exp_f32(Scalar{x[i] - top}).v; };
+  const auto term = [&](size_t i) { return exp_fall_f32(Scalar{x[i] - top}).v; };
   const float sum = row_sum(n, [&](float s, size_t i) { return s + term(i); });
-  const float log_sum = log_f32(Scalar{sum}).v;
-  for (size_t i = 0; i < n; ++i) y.set(i, kLog ? (x[i] - top) - log_sum : term(i) / sum);
+  const float log_sum = log_f32(Scalar{sum}).v, scale = 1.0f / sum;
+  for (size_t i = 0; i < n; ++i) y.set(i, kLog ? (x[i] - top) - log_sum : term(i) * scale);
 }
 
 // Vector v of a matrix: count vectors `apart` bytes from each other, of n elements `step` bytes apart.

@@ -1,12 +1,12 @@
 // Sums down the columns of a strip of a matrix, each column in the order of isa/sum_order.h. The
-// lanes of all columns live in one array that stays in the first cache; rows are read left to right.
+// lanes of all columns live in one array that stays in the second cache; rows are read left to right.
 #pragma once
 #include "isa/simd/rows.h"
 
 namespace tenon {
 namespace {
 
-constexpr size_t kStrip = 128;  // columns done together: 64 lanes of them are 32 KiB
+constexpr size_t kStrip = 256;  // columns done together: 64 lanes of them are 64 KiB
 
 // One f32 for each column of a strip, rounded up to whole vectors.
 struct alignas(64) PerColumn {
@@ -24,9 +24,10 @@ TENON_INLINE void fold_columns(size_t rows, size_t width, PerColumn (&lane)[kSum
   for (size_t c = 0; c < width; c += kLanes) total.set(c, total[c] + lane[0][c]);
 }
 
-// total[c] = the sum down column c; step(sum, r, c, span) is a vector of sums with row r added.
-template <class Step>
-TENON_INLINE void column_sums(size_t rows, size_t width, PerColumn& total, Step step) {
+// total[c] = the sum down column c; step(sum, r, c, span) is a vector of sums with row r added, and
+// before(r) comes before the row's first step.
+template <class Before, class Step>
+TENON_INLINE void column_sums(size_t rows, size_t width, PerColumn& total, Before before, Step step) {
   PerColumn lane[kSumLanes];
   for (size_t c = 0; c < width; c += kLanes) total.set(c, F32(0.0f));
   for (size_t begin = 0; begin < rows; begin += kSumBlock) {
@@ -34,12 +35,22 @@ TENON_INLINE void column_sums(size_t rows, size_t width, PerColumn& total, Step 
     for (size_t r = begin; r < end; ++r) {
       PerColumn& sums = lane[r % kSumLanes];
       const bool fresh = r - begin < kSumLanes;
+      before(r);
       each_step(width, [&](size_t c, auto span) __attribute__((always_inline)) {
         sums.set(c, step(fresh ? F32(0.0f) : sums[c], r, c, span));
       });
     }
     fold_columns(end - begin, width, lane, total);
   }
+}
+
+// Asks for the strip's part of a row that is a few rows further down. Rows lie pages apart, where the
+// hardware's own prefetching ends. May point beyond the last row: a prefetch never faults.
+template <class T>
+TENON_INLINE void prefetch_below(const T* x, size_t r, ptrdiff_t stride, size_t width) {
+  constexpr size_t kAhead = 4, kLine = 64;
+  const char* row = reinterpret_cast<const char*>(row_at(x, r + kAhead, stride));
+  for (size_t b = 0; b < width * sizeof(T); b += kLine) __builtin_prefetch(row + b);
 }
 
 // f(x, width) for each strip of `columns` columns.

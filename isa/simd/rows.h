@@ -38,16 +38,31 @@ TENON_INLINE void put(T* p, F32 x, Part part) {
     store_n(p, x, part.n);
 }
 
-// x in the lanes a step covers, `other` in the rest.
+// keep: x in the lanes a step covers, `other` in the rest. across<Half>: the lanes Half apart
+// swapped, for folds: with a commutative operation every lane ends with the result.
 TENON_INLINE F32 keep(F32 x, F32, Whole) { return x; }
 #if defined(__AVX512F__)
 TENON_INLINE F32 keep(F32 x, F32 other, Part part) {
   const __mmask16 covered = part.n >= kLanes ? __mmask16{0xffff} : first(part.n);
   return _mm512_mask_mov_ps(other, covered, x);
 }
+template <size_t Half>
+TENON_INLINE F32 across(F32 x) {
+  if constexpr (Half == 8) return _mm512_shuffle_f32x4(x, x, 0x4e);
+  if constexpr (Half == 4) return _mm512_shuffle_f32x4(x, x, 0xb1);
+  if constexpr (Half <= 2) return _mm512_permute_ps(x, Half == 2 ? 0x4e : 0xb1);
+}
 #else
 TENON_INLINE F32 keep(F32 x, F32 other, Part part) {
-  return _mm256_blendv_ps(other, x, _mm256_castsi256_ps(first(part.n)));
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const int n = part.n >= kLanes ? static_cast<int>(kLanes) : static_cast<int>(part.n);
+  const __m256i covered = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), lane);
+  return _mm256_blendv_ps(other, x, _mm256_castsi256_ps(covered));
+}
+template <size_t Half>
+TENON_INLINE F32 across(F32 x) {
+  if constexpr (Half == 4) return _mm256_permute2f128_ps(x, x, 1);
+  if constexpr (Half <= 2) return _mm256_permute_ps(x, Half == 2 ? 0x4e : 0xb1);
 }
 #endif
 
@@ -76,15 +91,24 @@ TENON_INLINE void each_group(F f) {
   }
 }
 
+// Groups, then lanes, folded in halves; the result in every lane.
+template <class Op, size_t Half = kLanes / 2>
+TENON_INLINE F32 fold(F32 x, Op op) {
+  if constexpr (Half > 0)
+    return fold<Op, Half / 2>(op(x, across<Half>(x)), op);
+  else
+    return x;
+}
 template <class Op, size_t Half = kGroups / 2>
-TENON_INLINE F32 fold_registers(F32 (&acc)[kGroups], Op op) {
+TENON_INLINE F32 fold(F32 (&acc)[kGroups], Op op) {
   if constexpr (Half > 0) {
     each_group([&](auto g) __attribute__((always_inline)) {
       if constexpr (g < Half) acc[g] = op(acc[g], acc[g + Half]);
     });
-    return fold_registers<Op, Half / 2>(acc, op);
+    return fold<Op, Half / 2>(acc, op);
+  } else {
+    return fold(acc[0], op);
   }
-  return acc[0];
 }
 
 // acc[g] = step(acc[g], i, span) for every step of [begin, end); begin is a multiple of 64. The
@@ -111,33 +135,44 @@ TENON_INLINE void walk(size_t begin, size_t end, F32 (&acc)[kGroups], Step step)
   });
 }
 
-template <class Step>
-TENON_INLINE float row_sum(size_t n, Step step) {
-  float total = 0;
-  for (size_t begin = 0; begin < n; begin += kSumBlock) {
-    F32 acc[kGroups];
-    each_group([&](auto g) __attribute__((always_inline)) { acc[g] = F32(0.0f); });
-    walk(begin, n - begin < kSumBlock ? n : begin + kSumBlock, acc, step);
-    const auto add = [](auto a, auto b) __attribute__((always_inline)) { return a + b; };
-    total += fold_lanes(fold_registers(acc, add), add);
+struct Add {
+  TENON_INLINE F32 identity() { return F32(0.0f); }
+  F32 operator()(F32 a, F32 b) const { return a + b; }
+};
+struct Larger {  // of two numbers, or the second where the first is NaN
+  TENON_INLINE F32 identity() { return F32(float_of(0xff800000u)); }
+  F32 operator()(F32 a, F32 b) const { return xsimd::max(a, b); }
+};
+
+// [begin, end) folded by Op; step(folded, i, span) is `folded` with a step of the row added.
+template <class Op, class Step>
+TENON_INLINE F32 fold_block(size_t begin, size_t end, Step step) {
+  if (end - begin <= kLanes) {  // the other groups would add nothing
+    const Part part{end - begin};
+    return fold(keep(step(Op::identity(), begin, part), Op::identity(), part), Op{});
   }
+  F32 acc[kGroups];
+  each_group([&](auto g) __attribute__((always_inline)) { acc[g] = Op::identity(); });
+  walk(begin, end, acc, step);
+  return fold(acc, Op{});
+}
+
+// The sum of a row in every lane; step(sum, i, span) is `sum` with a step of the row added.
+template <class Step>
+TENON_INLINE F32 row_sum(size_t n, Step step) {
+  F32 total(0.0f);
+  for (size_t begin = 0; begin < n; begin += kSumBlock)
+    total += fold_block<Add>(begin, n - begin < kSumBlock ? n : begin + kSumBlock, step);
   return total;
 }
 
+// The largest element that is a number.
 template <class T>
-TENON_INLINE float row_max(size_t n, const T* x) {
-  F32 acc[kGroups];
-  each_group([&](auto g) __attribute__((always_inline)) {
-    acc[g] = F32(float_of(0xff800000u));
+TENON_INLINE F32 row_max(size_t n, const T* x) {
+  return fold_block<Larger>(0, n, [&](F32 top, size_t i, auto span)
+                                      __attribute__((always_inline)) {
+    return Larger{}(get(x + i, span), top);
   });
-  walk(0, n, acc, [&](F32 a, size_t i, auto span) __attribute__((always_inline)) {
-    return xsimd::max(get(x + i, span), a);
-  });
-  const auto larger = [](auto a, auto b) __attribute__((always_inline)) {
-    if constexpr (std::is_same_v<decltype(a), float>) return a > b ? a : b;
-    else return xsimd::max(a, b);
-  };
-  return fold_lanes(fold_registers(acc, larger), larger);
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ struct OfLogSoftmax {
 
 template <class Of, class T>
 TENON_INLINE void backward_row(size_t n, const T* dy, const T* y, T* dx) {
-  const F32 sum(row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
+  const F32 sum = row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
     return Of::add(s, get(dy + i, span), get(y + i, span));
-  }));
+  });
   each_step(n, [&](size_t i, auto span) __attribute__((always_inline)) {
     put(dx + i, Of::result(get(dy + i, span), get(y + i, span), sum), span);
   });
@@ -38,7 +38,11 @@ template <class Of, class T>
 TENON_INLINE void backward_strip(size_t rows, size_t width, ptrdiff_t stride, const T* dy,
                                  const T* y, T* dx) {
   PerColumn sum;
-  column_sums(rows, width, sum,
+  const auto before = [&](size_t r) __attribute__((always_inline)) {
+    prefetch_below(dy, r, stride, width);
+    prefetch_below(y, r, stride, width);
+  };
+  column_sums(rows, width, sum, before,
               [&](F32 s, size_t r, size_t c, auto span) __attribute__((always_inline)) {
                 return Of::add(s, get(row_at(dy, r, stride) + c, span),
                                get(row_at(y, r, stride) + c, span));
@@ -46,6 +50,7 @@ TENON_INLINE void backward_strip(size_t rows, size_t width, ptrdiff_t stride, co
   for (size_t r = 0; r < rows; ++r) {
     const T *g = row_at(dy, r, stride), *s = row_at(y, r, stride);
     T* to = row_at(dx, r, stride);
+    prefetch_below(dx, r, stride, width);
     each_step(width, [&](size_t c, auto span) __attribute__((always_inline)) {
       put(to + c, Of::result(get(g + c, span), get(s + c, span), sum[c]), span);
     });

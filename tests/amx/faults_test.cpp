@@ -89,6 +89,7 @@ TEST_F(AmxFaults, SumThatIsAnOperand) {
 
 TEST_F(AmxFaults, LoadFromAnUnmappedPage) {
   expect_death(SIGSEGV, [] {
+    signal(SIGSEGV, SIG_DFL);  // a sanitizer may have its own handler
     Guarded<uint8_t> half(512);
     configure(16, 64);
     _tile_loadd(0, half.data(), 64);

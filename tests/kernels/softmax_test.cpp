@@ -56,7 +56,7 @@ void expect_close(T got, Exact want, bool log) {
     return;
   }
   const double unit = log ? 0x1p-23 : ulp_at<float>(want.y);
-  const double rounding = std::is_same_v<T, float> ? 0 : ulp_at<T>(want.y) / 2;
+  const double rounding = 0x1p-126 + (std::is_same_v<T, float> ? 0 : ulp_at<T>(want.y) / 2);
   ASSERT_LE(std::fabs(to_f32(got) - want.y), want.bound * unit + rounding)
       << to_f32(got) << " for " << want.y;
 }
