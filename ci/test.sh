@@ -43,7 +43,7 @@ ended_well() {
 stage_lint() {
   local name
   cd "$root"
-  for name in includes names limits; do
+  for name in includes names limits coverage; do
     check "ci/check_$name.py" python3 "ci/check_$name.py"
   done
   check "shell syntax" bash -n ci/run .ci/run ci/*.sh
