@@ -1,6 +1,7 @@
 """The preload shim in processes with and without torch: loads where it should, disturbs nothing."""
 
 import importlib.util
+import json
 import os
 import pathlib
 import shutil
@@ -260,3 +261,40 @@ for n in (2, 3):
 """
     silent(preloaded.python(program))
     assert preloaded.hits() >= 3
+
+
+def test_check_compares_with_stock(preloaded):
+    """TENON_CHECK=1: results are Tenon's, and the exit line has the largest difference in ulp."""
+    program = EXP + "; torch.exp(y, out=torch.empty(1000)); y.exp_(); torch.exp(y.double())"
+    result = preloaded.python(program, TENON_CHECK="1")
+    assert result.returncode == 0
+    lines = [l for l in result.stderr.splitlines() if l.startswith("tenon: check aten::exp")]
+    assert len(lines) == 3, result.stderr  # functional, in-place and out; f64 fell back
+    for line in lines:
+        assert float(line.split("difference ")[1].split(" ulp")[0]) <= 2
+        assert "1 results" in line
+    assert preloaded.hits() >= 3
+
+
+def test_check_names_the_first_call_beyond_tolerance(preloaded):
+    """bf16 log_softmax of stock loses what is near zero: the check shows the call it saw it in."""
+    program = """
+import torch
+x = torch.zeros(3, 5, dtype=torch.bfloat16)
+x[:, 0] = 6.0
+torch.log_softmax(x, 1)
+"""
+    result = preloaded.python(program, TENON_CHECK="1")
+    line = next(l for l in result.stderr.splitlines() if "_log_softmax" in l)
+    assert "1 results" in line and "ulp" in line
+    if "beyond tolerance" in line:
+        assert "BFloat16[3, 5] strides [5, 1]" in line
+
+
+def test_report_file_has_every_operator(preloaded):
+    silent(preloaded.python(EXP))
+    report = json.loads(preloaded.report_file.read_text())
+    assert report["isa"]
+    exp = next(o for o in report["operators"] if o["schema"] == "exp")
+    assert exp["state"] == "registered" and exp["hits"] == 1 and exp["kernels"]
+    assert set(exp) == {"schema", "state", "takes", "hits", "fallbacks", "kernels"}
