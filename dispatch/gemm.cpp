@@ -1,6 +1,6 @@
 // The loops around the gemm kernels. Of the two operands the one with more rows (columns of b are
-// rows here) is `many`: it is split over threads and read once, as it lies where it can be; `few` is
-// widened and packed whole beforehand. Neither choice changes a bit of the result: a product
+// rows here) is `many`: it is split over threads and read once, as it lies where it can be; `few`
+// is widened and packed whole beforehand. Neither choice changes a bit of the result: a product
 // does not mind its factors' order, and nothing splits k.
 #include "dispatch/gemm.h"
 
@@ -17,27 +17,45 @@ namespace {
 
 // The kernels of one engine for one storage type.
 struct Kernels {
-  Slot<Gemm> direct;        // many as it lies, few packed
+  Slot<Gemm> direct;          // many as it lies, few packed
   Slot<GemmColumns> columns;  // few rows, many contiguous along its rows' other dimension
-  Slot<Gemm> packed;        // both packed
+  Slot<Gemm> packed;          // both packed
   Slot<GemmPack> pack_few;
   Slot<GemmPack> pack_many;
-  size_t element;           // bytes of a packed element
-  int64_t direct_rows;      // up to so many rows of `few`, many is read as it lies
+  size_t element;       // bytes of a packed element
+  int64_t direct_rows;  // up to so many rows of `few`, many is read as it lies
   bool has_columns;
 };
 
 Kernels f32_engine[] = {
-    {{kGemm, "gemm_f32_f32_f32"}, {kGemmColumns, "gemm_columns_f32_f32_f32"}, {kGemm, "gemm_f32_f32_f32"},
-     {kGemmPack, "gemm_pack_f32_f32"}, {kGemmPack, "gemm_pack_f32_f32"}, 4, 32, true},
-    {{kGemm, "gemm_f32_f32_bf16"}, {kGemmColumns, "gemm_columns_f32_f32_bf16"}, {kGemm, "gemm_f32_f32_f32"},
-     {kGemmPack, "gemm_pack_f32_bf16"}, {kGemmPack, "gemm_pack_f32_bf16"}, 4, 4, true},
-    {{kGemm, "gemm_f32_f32_f16"}, {kGemmColumns, "gemm_columns_f32_f32_f16"}, {kGemm, "gemm_f32_f32_f32"},
-     {kGemmPack, "gemm_pack_f32_f16"}, {kGemmPack, "gemm_pack_f32_f16"}, 4, 4, true},
+    {{kGemm, "gemm_f32_f32_f32"},
+     {kGemmColumns, "gemm_columns_f32_f32_f32"},
+     {kGemm, "gemm_f32_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_f32"},
+     4,
+     32,
+     true},
+    {{kGemm, "gemm_f32_f32_bf16"},
+     {kGemmColumns, "gemm_columns_f32_f32_bf16"},
+     {kGemm, "gemm_f32_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_bf16"},
+     {kGemmPack, "gemm_pack_f32_bf16"},
+     4,
+     4,
+     true},
+    {{kGemm, "gemm_f32_f32_f16"},
+     {kGemmColumns, "gemm_columns_f32_f32_f16"},
+     {kGemm, "gemm_f32_f32_f32"},
+     {kGemmPack, "gemm_pack_f32_f16"},
+     {kGemmPack, "gemm_pack_f32_f16"},
+     4,
+     4,
+     true},
 };
 
-Slot<GemmEnd> ends[] = {{kGemmEnd, "gemm_end_f32"}, {kGemmEnd, "gemm_end_bf16"},
-                        {kGemmEnd, "gemm_end_f16"}};
+Slot<GemmEnd> ends[] = {
+    {kGemmEnd, "gemm_end_f32"}, {kGemmEnd, "gemm_end_bf16"}, {kGemmEnd, "gemm_end_f16"}};
 
 Kernels& kernels_of(GemmEngine, GemmType type) { return f32_engine[static_cast<size_t>(type)]; }
 
@@ -79,23 +97,24 @@ struct Job {
   const GemmProblem& p;
   Kernels& kernels;
   Rows few, many;
-  bool swapped;      // few are columns of b
+  bool swapped;  // few are columns of b
   bool few_packed;
   Reading many_read;
-  ptrdiff_t row;     // bytes of a packed row
-  int64_t chunk;     // rows of many at a time
-  bool direct_out;   // the kernel writes y itself
+  ptrdiff_t row;    // bytes of a packed row
+  int64_t chunk;    // rows of many at a time
+  bool direct_out;  // the kernel writes y itself
 
   size_t k() const { return static_cast<size_t>(p.k); }
 };
 
-constexpr int64_t kTileRows = 64;    // rows of few per kernel call
+constexpr int64_t kTileRows = 64;  // rows of few per kernel call
 constexpr int64_t kMaxChunk = 96;
 constexpr size_t kPanelBytes = 384 << 10;    // packed rows of many that stay in L2
 constexpr size_t kWidePanelBytes = 4 << 20;  // the same in L3
 constexpr int64_t kFewBytes = 16 << 20;      // packed rows of few at a time
 constexpr int64_t kGrainProducts = 1 << 16;  // multiply-adds worth a thread
-constexpr int64_t kLargeProducts = 1 << 24;  // multiply-adds of a product that has threads to itself
+constexpr int64_t kLargeProducts = 1
+                                   << 24;  // multiply-adds of a product that has threads to itself
 
 // A packed row: whole cache lines, and an odd number of them, so that equal offsets in neighbouring
 // rows do not fall into one cache set.
@@ -116,7 +135,8 @@ Reading reading(const Rows& few, const Rows& many, ptrdiff_t size, const Kernels
 }
 
 int64_t chunk_of(const Rows& few, const Rows& many, Reading read, ptrdiff_t size, ptrdiff_t row) {
-  if (read != Reading::kPacked && few.count <= 4) return kTileRows * kMaxChunk / few.count;
+  if (read == Reading::kColumns || (read == Reading::kRows && few.count <= 4))
+    return kTileRows * kMaxChunk / few.count;  // as large a tile of outputs
   // Rows that have to be transposed are wanted wide: each line of memory is then read once.
   const bool wide = read == Reading::kPacked && many.column != size;
   const int64_t fits = static_cast<int64_t>(wide ? kWidePanelBytes : kPanelBytes) / row / 24 * 24;
@@ -133,14 +153,16 @@ Job make_job(GemmEngine engine, const GemmProblem& p) {
   const bool few_packed = p.type != GemmType::kF32 || few.column != size || few.count > 4;
   const Reading read = reading(few, many, size, kernels);
   const ptrdiff_t row = packed_row(p.k, kernels.element);
-  return {p,   kernels, few, many, swapped, few_packed, read, row,
-          chunk_of(few, many, read, size, row), plain_end(p)};
+  return {p,           kernels, few,
+          many,        swapped, few_packed,
+          read,        row,     chunk_of(few, many, read, size, row),
+          plain_end(p)};
 }
 
 void pack(Slot<GemmPack>& kernel, const Rows& rows, int64_t b, int64_t begin, int64_t end, size_t k,
           void* to, ptrdiff_t row) {
-  kernel.get().run({static_cast<size_t>(end - begin), k, rows.at(b, begin), rows.row, rows.column,
-                    to, row});
+  kernel.get().run(
+      {static_cast<size_t>(end - begin), k, rows.at(b, begin), rows.row, rows.column, to, row});
 }
 
 // y = round(alpha * tile + beta * c) for the m x n outputs from (i, j) on; tile is dense.
@@ -151,15 +173,16 @@ void finish(const GemmProblem& p, int64_t b, int64_t i, int64_t j, int64_t m, in
   const char* c = static_cast<const char*>(p.c.data);
   if (c != nullptr) c += b * p.c.batch + i * p.c.row + j * p.c.column;
   char* y = static_cast<char*>(p.y) + b * p.y_batch + i * p.y_row + j * p.y_column;
-  if (c != nullptr && p.c.column != size && p.c.column != 0) {  // c transposed: an element at a time
+  if (c != nullptr && p.c.column != size &&
+      p.c.column != 0) {  // c transposed: an element at a time
     for (int64_t r = 0; r < m; ++r)
       for (int64_t q = 0; q < n; ++q)
         end.run({1, p.alpha, p.beta, tile + r * n + q, c + r * p.c.row + q * p.c.column, 0,
                  y + r * p.y_row + q * size});
     return;
   }
-  const bool one_run = p.y_row == n * size &&
-                       (c == nullptr || (p.c.row == n * size && p.c.column == size));
+  const bool one_run =
+      p.y_row == n * size && (c == nullptr || (p.c.row == n * size && p.c.column == size));
   const size_t step = p.c.column != 0;
   if (one_run || m == 1)
     return end.run({static_cast<size_t>(m * n), p.alpha, p.beta, tile, c, step, y});
@@ -173,7 +196,8 @@ struct Panel {
   ptrdiff_t row;
 };
 
-// Outputs of f rows of few from f0 on, which lie at `few`, and m rows of many from m0 on, at `many`.
+// Outputs of f rows of few from f0 on, which lie at `few`, and m rows of many from m0 on, at
+// `many`.
 template <class Kernel>
 void block(const Job& job, int64_t b, const Kernel& gemm, int64_t f0, int64_t f, Panel few,
            int64_t m0, int64_t m, Panel many) {
@@ -181,8 +205,15 @@ void block(const Job& job, int64_t b, const Kernel& gemm, int64_t f0, int64_t f,
   const int64_t i = job.swapped ? m0 : f0, j = job.swapped ? f0 : m0;
   const int64_t rows = job.swapped ? m : f, columns = job.swapped ? f : m;
   alignas(64) float tile[kTileRows * kMaxChunk];
-  GemmArgs args{static_cast<size_t>(f), static_cast<size_t>(m), job.k(), few.data, few.row,
-                many.data, many.row, tile, static_cast<ptrdiff_t>(columns * sizeof(float)),
+  GemmArgs args{static_cast<size_t>(f),
+                static_cast<size_t>(m),
+                job.k(),
+                few.data,
+                few.row,
+                many.data,
+                many.row,
+                tile,
+                static_cast<ptrdiff_t>(columns * sizeof(float)),
                 sizeof(float)};
   if (job.direct_out) {
     args.y = static_cast<char*>(p.y) + b * p.y_batch + i * p.y_row + j * p.y_column;
@@ -223,9 +254,7 @@ void sweep(const Job& job, int64_t b, int64_t f0, int64_t f1, const char* few, i
 }
 
 // Rows of many that one thread should at least have.
-int64_t grain(const Job& job, int64_t few) {
-  return kGrainProducts / (job.p.k * few) + 1;
-}
+int64_t grain(const Job& job, int64_t few) { return kGrainProducts / (job.p.k * few) + 1; }
 
 // One product: few is packed once, by all threads, then each takes its share of many.
 void run_one(const Job& job, int64_t b) {
@@ -238,7 +267,8 @@ void run_one(const Job& job, int64_t b) {
     if (job.few_packed) {
       few = static_cast<char*>(scratch.get(static_cast<size_t>((f1 - f0) * job.row)));
       parallel_for(f1 - f0, kGrainProducts / job.p.k + 1, [&](int64_t begin, int64_t end) {
-        pack(job.kernels.pack_few, job.few, b, f0 + begin, f0 + end, job.k(), few + begin * job.row, job.row);
+        pack(job.kernels.pack_few, job.few, b, f0 + begin, f0 + end, job.k(), few + begin * job.row,
+             job.row);
       });
     }
     // Whole register tiles for each thread.

@@ -1,5 +1,5 @@
-// Matrix products on raw memory: which engine a machine uses for a shape, and the loops, packing and
-// threads around its kernels.
+// Matrix products on raw memory: which engine a machine uses for a shape, and the loops, packing
+// and threads around its kernels.
 //
 // Operation: y[b][i][j] = round(alpha * sum over p of a[b][i][p] * b[b][p][j] + beta * c[b][i][j]).
 // Sums are f32 (i32 for int8, which has no alpha, beta or c). One output's bits do not depend on m,
@@ -40,8 +40,8 @@ enum class GemmEngine : uint8_t {
   kInt8,   // exact integer kernels
 };
 
-// What the choice depends on, apart from the machine. `packed`: the larger operand is not contiguous
-// along k, and has to be brought into that form block by block.
+// What the choice depends on, apart from the machine. `packed`: the larger operand is not
+// contiguous along k, and has to be brought into that form block by block.
 struct GemmShape {
   GemmType type;
   int64_t batch, m, n, k;

@@ -1,8 +1,9 @@
-// Matrix products in dot form: both operands lie contiguous along k, as a linear layer's weight does.
+// Matrix products in dot form: both operands lie contiguous along k, as a linear layer's weight
+// does.
 //
 // Operation: y[i][j] = sum over p < k of a[i][p] * b[j][p]; i < m, j < n. An element of y lies at
-// y + i * y_row + j * y_column. Any sizes including 0 (k = 0 gives zeros), any alignment; no operand
-// overlaps y.
+// y + i * y_row + j * y_column. Any sizes including 0 (k = 0 gives zeros), any alignment; no
+// operand overlaps y.
 //
 // Order: a kernel has L lanes; lane l adds the products with p mod L = l in ascending p by fused
 // multiply-add, starting from +0, and the lanes fold in halves (l + L/2, l + L/4, ...). So one

@@ -59,7 +59,9 @@ bool expand(const at::Tensor& c, ProductKind kind, GemmProblem& p) {
 
 bool real_number(const at::Scalar& s) { return s.isFloatingPoint() || s.isIntegral(false); }
 
-bool shares(const at::Tensor& y, const at::Tensor& x) { return y.is_alias_of(x) && !disjoint(y, x); }
+bool shares(const at::Tensor& y, const at::Tensor& x) {
+  return y.is_alias_of(x) && !disjoint(y, x);
+}
 
 bool same_place(const at::Tensor& y, const at::Tensor& c) {
   return y.const_data_ptr() == c.const_data_ptr() && same_layout(y, c);
@@ -100,25 +102,34 @@ Product product(ProductKind kind, const at::Tensor& a, const at::Tensor& b) {
 
 Product& Product::plus(const at::Tensor& c, const at::Scalar& beta, const at::Scalar& alpha) {
   if (!ok()) return *this;
-  if (!real_number(alpha) || !real_number(beta)) why = Reason::kArgument;
-  else if (c.scalar_type() != result) why = Reason::kDtype;
-  else if (!plain(c)) why = Reason::kLayout;
+  if (!real_number(alpha) || !real_number(beta))
+    why = Reason::kArgument;
+  else if (c.scalar_type() != result)
+    why = Reason::kDtype;
+  else if (!plain(c))
+    why = Reason::kLayout;
   if (!ok()) return *this;
   problem.alpha = static_cast<float>(alpha.toDouble());
   problem.beta = static_cast<float>(beta.toDouble());
   // Whether NaN gets through alpha = 0 depends on the operator and the dtype in stock.
-  if (problem.alpha == 0) why = Reason::kArgument;
-  else if (!expand(c, kind, problem)) why = Reason::kShape;
+  if (problem.alpha == 0)
+    why = Reason::kArgument;
+  else if (!expand(c, kind, problem))
+    why = Reason::kShape;
   if (problem.beta == 0) problem.c = {};
   return *this;
 }
 
 Product& Product::write_to(const at::Tensor& y, const at::Tensor& a, const at::Tensor& b) {
   if (!ok()) return *this;
-  if (y.scalar_type() != result) why = Reason::kDtype;
-  else if (!result_shape(*this, y)) why = Reason::kShape;  // stock resizes
-  else if (!plain(y) || !dense(y)) why = Reason::kLayout;
-  else if (shares(y, a) || shares(y, b)) why = Reason::kOverlap;
+  if (y.scalar_type() != result)
+    why = Reason::kDtype;
+  else if (!result_shape(*this, y))
+    why = Reason::kShape;  // stock resizes
+  else if (!plain(y) || !dense(y))
+    why = Reason::kLayout;
+  else if (shares(y, a) || shares(y, b))
+    why = Reason::kOverlap;
   if (!ok()) return *this;
   const View v = view(y);
   const auto size = static_cast<ptrdiff_t>(y.element_size());
@@ -129,8 +140,7 @@ Product& Product::write_to(const at::Tensor& y, const at::Tensor& a, const at::T
 Product& Product::write_to(const at::Tensor& y, const at::Tensor& a, const at::Tensor& b,
                            const at::Tensor& c) {
   const bool reads_c = problem.c.data != nullptr;
-  if (ok() && reads_c && shares(y, c) && !same_place(y, c))
-    why = Reason::kOverlap;
+  if (ok() && reads_c && shares(y, c) && !same_place(y, c)) why = Reason::kOverlap;
   return write_to(y, a, b);
 }
 

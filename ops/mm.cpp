@@ -1,5 +1,5 @@
-// Matrix products: mm, addmm, bmm, baddbmm, mv, addmv, _int_mm, in their functional, in-place and out
-// forms. `linear` and `matmul` reach them.
+// Matrix products: mm, addmm, bmm, baddbmm, mv, addmv, _int_mm, in their functional, in-place and
+// out forms. `linear` and `matmul` reach them.
 #include "ops/gemm.h"
 #include "ops/overrides.h"
 #include "ops/view.h"

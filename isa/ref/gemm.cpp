@@ -60,8 +60,9 @@ TENON_INLINE void end(const GemmEndArgs& g) {
   for (size_t i = 0; i < g.n; ++i) {
     const float scaled = g.alpha * g.x[i];
     // In double the product is exact and one rounding remains, as in a fused multiply-add.
-    const float y = c == nullptr ? scaled
-                                 : static_cast<float>(double{g.beta} * to_f32(c[i * g.c_step]) + scaled);
+    const float y = c == nullptr
+                        ? scaled
+                        : static_cast<float>(double{g.beta} * to_f32(c[i * g.c_step]) + scaled);
     static_cast<T*>(g.y)[i] = from_f32<T>(y);
   }
 }

@@ -15,11 +15,11 @@ constexpr int kMr = 6, kNr = 4;
 #else
 constexpr int kMr = 4, kNr = 3;
 #endif
-constexpr size_t kGroup = 8 * kNr;    // rows of b that stay in L2
-constexpr size_t kRows = 8 * kMr;     // rows of a per block: what `carry` has room for
-constexpr size_t kBlock = 512;        // elements of k per block; a multiple of the lanes
+constexpr size_t kGroup = 8 * kNr;  // rows of b that stay in L2
+constexpr size_t kRows = 8 * kMr;   // rows of a per block: what `carry` has room for
+constexpr size_t kBlock = 512;      // elements of k per block; a multiple of the lanes
 
-constexpr size_t kShortRow = 2560;    // bytes: below, rows of b are prefetched (kAhead)
+constexpr size_t kShortRow = 2560;  // bytes: below, rows of b are prefetched (kAhead)
 
 template <class B>
 struct Problem {
@@ -75,9 +75,11 @@ TENON_INLINE void tiles(const Problem<B>& x, size_t i0, size_t m, size_t j0, siz
     const size_t rows = m - i < kMr ? m - i : kMr;
     size_t j = 0;
     for (; j + kNr <= n; j += kNr)
-      tile_of<kMr, kNr, B>(rows, x.at(i0 + i, j0 + j, p, count, carry + (i * kGroup + j * kMr) * kLanes));
+      tile_of<kMr, kNr, B>(rows,
+                           x.at(i0 + i, j0 + j, p, count, carry + (i * kGroup + j * kMr) * kLanes));
     for (; j < n; ++j)
-      tile_of<kMr, 1, B>(rows, x.at(i0 + i, j0 + j, p, count, carry + (i * kGroup + j * kMr) * kLanes));
+      tile_of<kMr, 1, B>(rows,
+                         x.at(i0 + i, j0 + j, p, count, carry + (i * kGroup + j * kMr) * kLanes));
   }
 }
 

@@ -45,8 +45,11 @@ struct Pack {
   ptrdiff_t y_row;
 
   explicit Pack(const GemmPackArgs& g)
-      : x(static_cast<const char*>(g.x)), x_row(g.x_row), x_column(g.x_column),
-        y(static_cast<char*>(g.y)), y_row(g.y_row) {}
+      : x(static_cast<const char*>(g.x)),
+        x_row(g.x_row),
+        x_column(g.x_column),
+        y(static_cast<char*>(g.y)),
+        y_row(g.y_row) {}
 
   const X* from(size_t j, size_t p) const {
     return reinterpret_cast<const X*>(x + static_cast<ptrdiff_t>(j) * x_row +
@@ -66,7 +69,7 @@ TENON_INLINE void one_by_one(const Pack<X>& g, size_t j, size_t n, size_t p0, si
 // x contiguous along j: 8x8 blocks, eight rows of y at a time so that x is read a line at a time.
 template <class X>
 TENON_INLINE void transposing(const Pack<X>& g, size_t n, size_t k) {
-  constexpr size_t kStrip = 96;  // j per pass
+  constexpr size_t kStrip = 96;                          // j per pass
   constexpr size_t kLine = 64 / sizeof(X), kAhead = 16;  // rows of x that are asked for early
   const size_t k8 = k / 8 * 8, n8 = n / 8 * 8;
   for (size_t j0 = 0; j0 < n8; j0 += kStrip) {

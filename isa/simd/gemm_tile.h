@@ -74,9 +74,10 @@ TENON_INLINE void step(F32 (&acc)[MR * NR], LoadA load_a, LoadB load_b) {
   }
 }
 
-// How far ahead of its use a short row is asked for. Measured on Zen 3 (g++ 12, November 2026), M = 1,
-// bf16, weights in memory: 576 elements 10.0 -> 18.2 GB/s with four rows at a time (a plain reader:
-// 21), 1536 elements 17.6 -> 15.4: from a page per row on, the hardware follows eight streams alone.
+// How far ahead of its use a short row is asked for. Measured on Zen 3 (g++ 12, November 2026), M =
+// 1, bf16, weights in memory: 576 elements 10.0 -> 18.2 GB/s with four rows at a time (a plain
+// reader: 21), 1536 elements 17.6 -> 15.4: from a page per row on, the hardware follows eight
+// streams alone.
 constexpr size_t kAhead = 4096;
 
 // A tile over t.k elements. With Ahead the rows of b lie one behind the other, and every line is
@@ -95,23 +96,24 @@ TENON_INLINE void accumulate(const TileArgs<B>& t, F32 (&acc)[MR * NR]) {
       TENON_UNROLL for (int j = 0; j < NR; ++j) __builtin_prefetch(next + 64 * j);
       next += 64 * NR;
     }
-    TENON_UNROLL for (size_t q = 0; q < kLine; q += kLanes)
-      step<MR, NR, B>(acc, [&](int i) { return load(a[i] + p + q); },
-                      [&](int j) { return load(b[j] + p + q); });
+    TENON_UNROLL for (size_t q = 0; q < kLine; q += kLanes) step<MR, NR, B>(
+        acc, [&](int i) { return load(a[i] + p + q); }, [&](int j) { return load(b[j] + p + q); });
   }
   if constexpr (Ahead)
     for (; p + kLanes <= t.k; p += kLanes)
-      step<MR, NR, B>(acc, [&](int i) { return load(a[i] + p); }, [&](int j) { return load(b[j] + p); });
+      step<MR, NR, B>(
+          acc, [&](int i) { return load(a[i] + p); }, [&](int j) { return load(b[j] + p); });
   if (const size_t rest = t.k - p; rest > 0)
-    step<MR, NR, B>(acc, [&](int i) { return load_n(a[i] + p, rest); },
-                    [&](int j) { return load_n(b[j] + p, rest); });
+    step<MR, NR, B>(
+        acc, [&](int i) { return load_n(a[i] + p, rest); },
+        [&](int j) { return load_n(b[j] + p, rest); });
 }
 
 template <int MR, int NR, bool Ahead, class B>
 __attribute__((noinline)) void tile(const TileArgs<B>& t) {
   F32 acc[MR * NR];
-  TENON_UNROLL for (int i = 0; i < MR * NR; ++i)
-    acc[i] = t.first ? F32(0.0f) : load(t.carry + i * kLanes);
+  TENON_UNROLL for (int i = 0; i < MR * NR; ++i) acc[i] =
+      t.first ? F32(0.0f) : load(t.carry + i * kLanes);
   accumulate<MR, NR, Ahead>(t, acc);
   if (!t.last) {
     TENON_UNROLL for (int i = 0; i < MR * NR; ++i) store(t.carry + i * kLanes, acc[i]);
@@ -119,9 +121,8 @@ __attribute__((noinline)) void tile(const TileArgs<B>& t) {
   }
   float sum[MR * NR];
   fold(acc, sum);
-  TENON_UNROLL for (int i = 0; i < MR; ++i)
-    TENON_UNROLL for (int j = 0; j < NR; ++j)
-      *reinterpret_cast<float*>(t.y + i * t.y_row + j * t.y_column) = sum[i * NR + j];
+  TENON_UNROLL for (int i = 0; i < MR; ++i) TENON_UNROLL for (int j = 0; j < NR; ++j) *
+      reinterpret_cast<float*>(t.y + i * t.y_row + j * t.y_column) = sum[i * NR + j];
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ void check_pack(const Kernel<GemmPack>& kernel, size_t n, size_t k, Layout layou
   const double shift = y.type() == "u8" ? 128 : 0;
   for (size_t j = 0; j < n; ++j)
     for (size_t p = 0; p < k; ++p)
-      ASSERT_EQ(y[j * k + p], x[j * row + p * column] + shift) << n << "x" << k << ": " << j << "," << p;
+      ASSERT_EQ(y[j * k + p], x[j * row + p * column] + shift)
+          << n << "x" << k << ": " << j << "," << p;
 }
 
 TEST_P(GemmPackTest, CopiesFromAnyStrides) {
@@ -74,7 +75,9 @@ void check_end(const Kernel<GemmEnd>& kernel, const EndCase& e) {
   Stored& out = e.in_place ? c : y;
   kernel.run({e.n, e.alpha, e.beta, x.data(), e.with_c ? c.at(0) : nullptr, e.c_step, out.at(0)});
   for (size_t i = 0; i < e.n; ++i) {
-    const double storage = type == "f32" ? 0 : type == "bf16" ? 0.5 * ulp_at<bf16>(want[i]) : 0.5 * ulp_at<f16>(want[i]);
+    const double storage = type == "f32"    ? 0
+                           : type == "bf16" ? 0.5 * ulp_at<bf16>(want[i])
+                                            : 0.5 * ulp_at<f16>(want[i]);
     ASSERT_LE(std::fabs(out[i] - want[i]), kGemmEndUlp * ulp_at<float>(scale[i]) + storage * 1.001)
         << kernel.name << " n " << e.n << " at " << i;
   }

@@ -27,7 +27,9 @@ struct Case {
   Stored a, b, y;
 
   Case(const Kernel<Gemm>& kernel, Sizes sizes, size_t padding, bool by_column, Flush flush)
-      : s(sizes), pad(padding), transposed(by_column),
+      : s(sizes),
+        pad(padding),
+        transposed(by_column),
         a(buffer_types(kernel.op)[1], elements(s.m), flush),
         b(buffer_types(kernel.op)[2], elements(s.n), flush),
         y(buffer_types(kernel.op)[0], s.m * s.n, flush) {
@@ -86,6 +88,43 @@ void expect_products(const Kernel<Gemm>& kernel, const Case& c) {
   }
 }
 
+class GemmColumnsTest : public ::testing::TestWithParam<Kernel<GemmColumns>> {};
+
+// b transposed into columns: within the bound, and on a vector ISA the bits of the gemm kernel.
+void check_columns(const Kernel<GemmColumns>& kernel, Sizes s, bool transposed, Flush flush) {
+  const std::string op = std::string("gemm") + (kernel.op + std::strlen("gemm_columns"));
+  const Kernel<Gemm>* rows = nullptr;
+  for (const Kernel<Gemm>& k : kGemm)
+    if (op == k.op && k.need == kernel.need) rows = &k;
+  ASSERT_NE(rows, nullptr) << op;
+  Case c(*rows, s, 0, transposed, flush), same(*rows, s, 0, transposed, flush);
+  const size_t row = s.n + 1;
+  Stored b(c.b.type(), s.n * s.k == 0 ? 0 : s.k * row - 1, flush);
+  for (size_t j = 0; j < s.n; ++j)
+    for (size_t p = 0; p < s.k; ++p) b.set(p * row + j, c.b[j * s.k + p]);
+  GemmArgs args = c.args();
+  args.b = b.at(0);
+  args.b_row = static_cast<ptrdiff_t>(row * size_of_type(b.type()));
+  kernel.run(args);
+  expect_products(*rows, c);
+  rows->run(same.args());
+  ASSERT_TRUE(c.y.bytes() == 0 || std::memcmp(c.y.at(0), same.y.at(0), c.y.bytes()) == 0)
+      << kernel.name << " " << s.m << "x" << s.n << "x" << s.k << ": not the bits of "
+      << rows->name;
+}
+
+TEST_P(GemmColumnsTest, MatchesDoubleAndTheGemmKernel) {
+  TENON_SKIP_UNLESS_RUNNABLE(GetParam());
+  for (size_t m = 0; m <= kGemmColumnsMost; ++m)
+    for (size_t n : {0, 1, 7, 8, 9, 25, 70})
+      for (size_t k : {0, 1, 7, 8, 9, 33, 130})
+        check_columns(GetParam(), {m, n, k}, (n + k) % 3 == 0, m % 2 ? Flush::kEnd : Flush::kBegin);
+  check_columns(GetParam(), {1, 4100, 40}, false, Flush::kEnd);
+  check_columns(GetParam(), {8, 600, 40}, false, Flush::kEnd);
+}
+
+TENON_TEST_ROWS(GemmColumnsTest, kGemmColumns);
+
 class GemmTest : public ::testing::TestWithParam<Kernel<Gemm>> {};
 
 void check(const Kernel<Gemm>& kernel, Sizes s, size_t pad, bool transposed, Flush flush) {
@@ -134,8 +173,9 @@ TEST_P(GemmTest, PropagatesNanAndInfinity) {
     GetParam().run(c.args());
     for (size_t i = 0; i < 5; ++i)
       for (size_t j = 0; j < 7; ++j)
-        EXPECT_TRUE(i == 2 ? std::isnan(c.got(i, j)) : j == 3 ? !std::isfinite(c.got(i, j))
-                                                              : std::isfinite(c.got(i, j)))
+        EXPECT_TRUE(i == 2   ? std::isnan(c.got(i, j))
+                    : j == 3 ? !std::isfinite(c.got(i, j))
+                             : std::isfinite(c.got(i, j)))
             << GetParam().name << " k " << k << " at " << i << "," << j;
   }
 }
