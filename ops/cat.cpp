@@ -13,6 +13,8 @@ namespace tenon::ops {
 namespace {
 
 constexpr int64_t kGrain = 1 << 17;  // bytes worth a thread
+constexpr int64_t kBlock =
+    1 << 13;  // bytes of the result that stay near while all operands write them
 
 Slot<CopyRows> kernel{kCopyRows, "copy_rows_b8"};
 
@@ -113,10 +115,13 @@ void run(const Kernel<CopyRows>& k, const Plan& plan, char* y) {
                  [&](int64_t begin, int64_t end) { run_range(k, plan, y, begin, end); });
     return;
   }
+  // A few rows at a time, so that the result is written front to back in the main.
+  const int64_t step = std::max<int64_t>(1, kBlock / plan.bytes);
   parallel_for(plan.rows, std::max<int64_t>(1, kGrain / plan.bytes), [&](int64_t r, int64_t end) {
-    for (const Part& p : plan.parts)
-      k.run(static_cast<size_t>(end - r), static_cast<size_t>(p.bytes), p.x + r * p.stride,
-            p.stride, y + r * plan.bytes + p.at, plan.bytes);
+    for (; r < end; r += step)
+      for (const Part& p : plan.parts)
+        k.run(static_cast<size_t>(std::min(step, end - r)), static_cast<size_t>(p.bytes),
+              p.x + r * p.stride, p.stride, y + r * plan.bytes + p.at, plan.bytes);
   });
 }
 

@@ -23,12 +23,15 @@ struct Plan {
   int64_t index_size = 8;
 };
 
+// True when 0 <= index[i] < limit for all: a wrong index makes one of two numbers negative.
 template <class Index>
 bool all_below(const Index* index, int64_t n, int64_t limit) {
-  bool bad = false;
-  for (int64_t i = 0; i < n; ++i)
-    bad |= static_cast<uint64_t>(int64_t{index[i]}) >= static_cast<uint64_t>(limit);
-  return !bad;
+  uint64_t bits = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<uint64_t>(int64_t{index[i]});
+    bits |= at | (static_cast<uint64_t>(limit) - 1 - at);
+  }
+  return static_cast<int64_t>(bits) >= 0;
 }
 
 // Indices into a dimension of `limit` rows.

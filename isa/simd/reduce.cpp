@@ -57,7 +57,10 @@ template <class Op, class X>
 TENON_INLINE float row(size_t n, const X* x) {
   const auto join = [](F32 a, F32 b) { return Op::join(a, b); };
   // Lanes without a term hold the operation's neutral start, so what they would fold is left out.
-  if (n < kLanes) return fold_vector(Op::join(Op::start(), Op::load_some(x, n)), join);
+  if (n <= kLanes) {
+    const F32 terms = n == kLanes ? load(x) : Op::load_some(x, n);
+    return fold_vector(Op::join(Op::start(), terms), join);
+  }
   F32 total[kGroups];
   for (size_t begin = 0; begin < n; begin += kVirtualLanes * kReduceBlock) {
     const size_t terms = least(n - begin, kVirtualLanes * kReduceBlock);
@@ -82,8 +85,8 @@ TENON_INLINE void rows(const ReduceArgs& a) {
     y[o] = from_f32<Y>(Op::finish(row<Op>(a.n, reinterpret_cast<const X*>(x)), a.divisor));
 }
 
-// A tile of columns on its way down the rows. The last vector may overlap the one before: its
-// columns are then computed twice, to the same bits. Fewer columns than a vector go by load_n.
+// A tile of columns on its way down the rows, at least a vector wide. The last vector may overlap
+// the one before: its columns are then computed twice, to the same bits.
 template <class X, class Y>
 struct Columns {
   const char* x;
@@ -98,22 +101,18 @@ struct Columns {
 template <class Op, size_t R, class X, class Y>
 TENON_INLINE void sweep(Columns<X, Y>& c, size_t i) {
   const bool opens = i % kReduceBlock == 0, first = i < kReduceBlock, last = i + R == c.n;
-  const bool closes = last || (i + R) % kReduceBlock == 0, narrow = c.width < kLanes;
+  const bool closes = last || (i + R) % kReduceBlock == 0;
   const char* x = c.x + static_cast<ptrdiff_t>(i) * c.stride;
   for (size_t slot = 0; slot < c.width; slot += kLanes) {
-    const size_t j = narrow ? 0 : least(slot, c.width - kLanes);
+    const size_t j = least(slot, c.width - kLanes);
     F32 v = opens ? Op::start() : load(c.block + slot);
-    UNROLL for (size_t r = 0; r < R; ++r) {
-      const X* p = reinterpret_cast<const X*>(x + static_cast<ptrdiff_t>(r) * c.stride) + j;
-      v = Op::join(v, narrow ? load_n(p, c.width) : load(p));
-    }
+    UNROLL for (size_t r = 0; r < R; ++r) v =
+        Op::join(v, load(reinterpret_cast<const X*>(x + static_cast<ptrdiff_t>(r) * c.stride) + j));
     if (closes && !first) v = Op::join(load(c.total + slot), v);
     if (!closes) {
       store(c.block + slot, v);
     } else if (!last) {
       store(c.total + slot, v);
-    } else if (narrow) {
-      store_n(c.y, Op::finish(v, c.divisor), c.width);
     } else {
       store(c.y + j, Op::finish(v, c.divisor));
     }
@@ -137,18 +136,58 @@ TENON_INLINE void tile(Columns<X, Y>& c) {
   }
 }
 
+// Fewer columns than a vector. Blocks are independent until they are added to the total, so eight
+// of them go down the rows side by side and none waits for its last addition. Whole vectors are
+// read where that stays inside x; what is beyond a row lands in lanes that nobody looks at.
+template <class Op, class X>
+TENON_INLINE F32 few_columns(size_t n, size_t width, const char* x, ptrdiff_t stride) {
+  constexpr size_t kChains = 8;
+  const auto row = [&](size_t i) {
+    return reinterpret_cast<const X*>(x + static_cast<ptrdiff_t>(i) * stride);
+  };
+  const auto beyond = static_cast<ptrdiff_t>((kLanes - width) * sizeof(X));
+  const size_t last = stride > 0 ? static_cast<size_t>((beyond + stride - 1) / stride) : n;
+  const size_t whole = n > last ? n - last : 0;  // rows that a whole vector may be read from
+  F32 total = Op::start();
+  size_t i = 0;
+  for (; i + kChains * kReduceBlock <= whole; i += kChains * kReduceBlock) {
+    F32 acc[kChains];
+    UNROLL for (F32& a : acc) a = Op::start();
+    for (size_t t = i; t < i + kReduceBlock; ++t)
+      UNROLL for (size_t c = 0; c < kChains; ++c) acc[c] =
+          Op::join(acc[c], load(row(t + c * kReduceBlock)));
+    UNROLL for (size_t c = 0; c < kChains; ++c) total = Op::join(total, acc[c]);
+  }
+  while (i < n) {
+    const size_t end = least(n, i + kReduceBlock), fast = least(end, whole);
+    F32 acc = Op::start();
+    for (; i < fast; ++i) acc = Op::join(acc, load(row(i)));
+    for (; i < end; ++i) acc = Op::join(acc, load_n(row(i), width));
+    total = Op::join(total, acc);
+  }
+  return total;
+}
+
+template <class Op, class X, class Y>
+TENON_INLINE void narrow_columns(const ReduceArgs& a) {
+  if (a.inner == 0) return;
+  const char* x = static_cast<const char*>(a.x);
+  Y* y = static_cast<Y*>(a.y);
+  for (size_t o = 0; o < a.outer; ++o, x += a.outer_stride, y += a.inner)
+    store_n(y, Op::finish(few_columns<Op, X>(a.n, a.inner, x, a.stride), a.divisor), a.inner);
+}
+
 template <class Op, class X, class Y>
 TENON_INLINE void columns(const ReduceArgs& a) {
-  const size_t tiles = (a.inner + kTile - 1) / kTile;
-  // Equal widths: a narrow last tile would read a few bytes from each row.
-  const size_t width = tiles == 0 ? 0 : ((a.inner + tiles - 1) / tiles + 63) / 64 * 64;
+  if (a.inner < kLanes) return narrow_columns<Op, X, Y>(a);
   for (size_t o = 0; o < a.outer; ++o)
-    for (size_t j = 0; j < a.inner; j += width) {
+    for (size_t tile_begin = 0; tile_begin < a.inner; tile_begin += kTile) {
+      const size_t j = least(tile_begin, a.inner - kLanes);  // at least a vector is left
       Columns<X, Y> c;
       c.x = static_cast<const char*>(a.x) + static_cast<ptrdiff_t>(o) * a.outer_stride +
             static_cast<ptrdiff_t>(j * sizeof(X));
       c.stride = a.stride;
-      c.width = least(width, a.inner - j);
+      c.width = least(kTile, a.inner - j);
       c.n = a.n;
       c.divisor = a.divisor;
       c.y = static_cast<Y*>(a.y) + o * a.inner + j;
