@@ -4,7 +4,10 @@
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/DispatchKeySet.h>
+#include <c10/core/Layout.h>
+#include <c10/core/MemoryFormat.h>
 #include <c10/core/Scalar.h>
+#include <c10/util/string_view.h>
 
 #include <optional>
 #include <tuple>
@@ -16,10 +19,51 @@ using at::Scalar;
 using at::ScalarType;
 using at::Tensor;
 
-// Element-wise functions of one operand.
+// Element-wise functions of one operand, and pow with a number.
+Tensor relu(const Tensor& x);
+Tensor& relu_(Tensor& x);
+Tensor& relu_out(const Tensor& x, Tensor& y);
 Tensor exp(const Tensor& x);
 Tensor& exp_(Tensor& x);
 Tensor& exp_out(const Tensor& x, Tensor& y);
+Tensor tanh(const Tensor& x);
+Tensor& tanh_(Tensor& x);
+Tensor& tanh_out(const Tensor& x, Tensor& y);
+Tensor sigmoid(const Tensor& x);
+Tensor& sigmoid_(Tensor& x);
+Tensor& sigmoid_out(const Tensor& x, Tensor& y);
+Tensor silu(const Tensor& x);
+Tensor& silu_(Tensor& x);
+Tensor& silu_out(const Tensor& x, Tensor& y);
+Tensor rsqrt(const Tensor& x);
+Tensor& rsqrt_(Tensor& x);
+Tensor& rsqrt_out(const Tensor& x, Tensor& y);
+Tensor gelu(const Tensor& x, c10::string_view approximate);
+Tensor& gelu_(Tensor& x, c10::string_view approximate);
+Tensor& gelu_out(const Tensor& x, c10::string_view approximate, Tensor& y);
+Tensor pow(const Tensor& x, const Scalar& exponent);
+Tensor& pow_(Tensor& x, const Scalar& exponent);
+Tensor& pow_out(const Tensor& x, const Scalar& exponent, Tensor& y);
+
+// Element-wise arithmetic.
+Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha);
+Tensor& add_(Tensor& a, const Tensor& b, const Scalar& alpha);
+Tensor& add_out(const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor& y);
+Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha);
+Tensor& sub_(Tensor& a, const Tensor& b, const Scalar& alpha);
+Tensor& sub_out(const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor& y);
+Tensor mul(const Tensor& a, const Tensor& b);
+Tensor& mul_(Tensor& a, const Tensor& b);
+Tensor& mul_out(const Tensor& a, const Tensor& b, Tensor& y);
+Tensor div(const Tensor& a, const Tensor& b);
+Tensor& div_(Tensor& a, const Tensor& b);
+Tensor& div_out(const Tensor& a, const Tensor& b, Tensor& y);
+
+// Copies between dtypes and layouts.
+Tensor& copy_(Tensor& y, const Tensor& x, bool non_blocking);
+Tensor to_copy(const Tensor& x, std::optional<ScalarType> type, std::optional<at::Layout> layout,
+               std::optional<at::Device> device, std::optional<bool> pin_memory, bool non_blocking,
+               std::optional<at::MemoryFormat> format);
 
 // softmax and log_softmax: the leaves of softmax.int, log_softmax.int and their gradients.
 Tensor softmax(const Tensor& x, int64_t dim, bool half_to_float);
