@@ -15,6 +15,9 @@
 #include "isa/gemm_pack.h"
 #include "isa/masked_fill.h"
 #include "isa/reduce.h"
+#include "isa/norm.h"
+#include "isa/norm_backward.h"
+#include "isa/row_fold.h"
 #include "isa/softmax.h"
 #include "isa/softmax_backward.h"
 #include "isa/tile_mm.h"
@@ -111,6 +114,21 @@ namespace tenon {
 #define TENON_FN Transpose
 #define TENON_CONSTANT kTranspose
 #define TENON_ROWS "isa/tables/transpose.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Norm
+#define TENON_CONSTANT kNorm
+#define TENON_ROWS "isa/tables/norm.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN NormBackward
+#define TENON_CONSTANT kNormBackward
+#define TENON_ROWS "isa/tables/norm_backward.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN RowFold
+#define TENON_CONSTANT kRowFold
+#define TENON_ROWS "isa/tables/row_fold.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon
