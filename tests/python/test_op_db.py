@@ -16,6 +16,17 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 # OpInfo name -> one override that its samples must take at least once, for each of DTYPES.
 OPERATORS = {
     "exp": "exp",
+    "tanh": "tanh",
+    "sigmoid": "sigmoid",
+    "rsqrt": "rsqrt",
+    "nn.functional.relu": "relu",
+    "nn.functional.silu": "silu",
+    "nn.functional.gelu": "gelu",
+    "pow": "pow.Tensor_Scalar",
+    "add": "add.Tensor",
+    "sub": "sub.Tensor",
+    "mul": "mul.Tensor",
+    "div": "div.Tensor",
     "softmax": "_softmax",
     "log_softmax": "_log_softmax",
     "mm": "mm",
