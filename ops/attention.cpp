@@ -31,8 +31,9 @@ Slot<Attention> merge_kernel[] = {{kAttention, "attention_merge_f32_f32"},
                                   {kAttention, "attention_merge_f16_f32"}};
 
 // Up to this many query rows per key/value head go the decode way: keys and values are read from
-// memory once, and nothing is repacked.
-constexpr int64_t kDecodeRows = 8;
+// memory once, nothing is repacked, and threads can share one long sequence. With one position the
+// rows are a group's heads, and a long sequence is likely to be all the work there is.
+constexpr int64_t kDecodeRows = 8, kDecodeHeads = 128;
 
 // Below this many floating-point operations a second thread costs more than it takes.
 constexpr int64_t kSerialFlops = 1 << 18;
@@ -52,7 +53,9 @@ struct Call {
   int64_t group() const { return kv_heads() == 0 ? 1 : heads() / kv_heads(); }
   int64_t rows() const { return group() * positions(); }
   int64_t flops() const { return 4 * batch() * heads() * positions() * keys() * head(); }
-  bool decodes() const { return rows() <= kDecodeRows; }
+  bool decodes() const {
+    return rows() <= kDecodeRows || (positions() == 1 && rows() <= kDecodeHeads);
+  }
 };
 
 bool last_contiguous(const Tensor& t) { return t.stride(-1) == 1 || t.size(-1) == 1; }
@@ -167,7 +170,7 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Rows of one task: few enough that every thread has work, many enough to share a packed block.
 int64_t rows_per_task(const Call& c) {
-  constexpr int64_t kTile = 12, kFewest = 48;  // a tile of every kernel divides 12
+  constexpr int64_t kTile = 12, kFewest = 24;  // a tile of every kernel divides 12
   const int64_t kv = c.batch() * c.kv_heads(), wanted = 2 * max_threads();
   int64_t blocks = ceil_div(c.rows(), static_cast<int64_t>(kPrefillRows));
   if (kv * blocks < wanted)

@@ -288,9 +288,11 @@ class AttentionTest : public ::testing::TestWithParam<Kernel<Attention>> {};
 TEST_P(AttentionTest, MatchesDoubleAndReference) {
   const auto& k = GetParam();
   TENON_SKIP_UNLESS_RUNNABLE(k);
-  for (const Shape& s : shapes())
-    for (Flush flush : {Flush::kEnd, Flush::kBegin})
-      with_type(k, [&](auto t) { check<decltype(t)>(k, s, flush); });
+  size_t turn = 0;
+  for (const Shape& s : shapes()) {
+    const Flush flush = turn++ % 3 == 2 ? Flush::kBegin : Flush::kEnd;
+    with_type(k, [&](auto t) { check<decltype(t)>(k, s, flush); });
+  }
 }
 
 // A row gives the same bits alone and among others; position 0 of a causal problem sees one key.

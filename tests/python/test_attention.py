@@ -59,6 +59,7 @@ SHAPES = [  # b, heads, kv_heads, positions, keys, head
     (1, 9, 3, 1, 40, 64),  # SmolLM2, decoding
     (2, 9, 3, 1, 700, 64),
     (1, 8, 1, 1, 300, 128),  # one key/value head
+    (1, 40, 1, 1, 300, 64),
     (2, 4, 4, 5, 257, 72),
     (1, 9, 3, 40, 40, 64),  # SmolLM2, the prompt
     (2, 12, 12, 128, 128, 32),  # MiniLM
