@@ -1,6 +1,7 @@
 # The Python environment in build/venv: which torch it sees, what else it holds. Sourced by ci/run.
 
 torch_pin=2.13.0
+pip_pin=pip==25.3
 python=$venv/bin/python
 
 # "VERSION FOLDER" of the torch that an interpreter has, without importing it; nothing if none.
@@ -58,7 +59,8 @@ pip_install() {
     die "pip could not install the $1 packages: no network, or no such version for this Python?"
 }
 
-# Whether pip would take a wheel of torch that drags in CUDA, by its metadata alone.
+# Whether pip would take a wheel of torch that drags in CUDA, by its metadata alone. (Older pips than
+# the pinned one download the wheel to read it.)
 wheel_is_cuda() {
   "$python" -m pip install --quiet --dry-run --ignore-installed --no-deps --report "$venv/torch.json" \
     "$@" "torch==$torch_pin" >"$logs/torch-probe.log" 2>&1 || return 1
@@ -73,6 +75,7 @@ install_torch() {
   local index=()
   mkdir -p "$logs"
   [ -z "${TENON_TORCH_INDEX:-}" ] || index=(--index-url "$TENON_TORCH_INDEX")
+  pip_install pip "$pip_pin"
   if wheel_is_cuda "${index[@]}"; then
     die "pip would take the CUDA build of torch $torch_pin (several GB, of no use here): set" \
       "TENON_TORCH_INDEX to the index of CPU wheels that PyTorch's install page names, or install" \
