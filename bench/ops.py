@@ -40,6 +40,7 @@ DTYPES = {
     "uint8": torch.uint8,
     "bool": torch.bool,
 }
+CLOCK = time.perf_counter  # --clock cpu: time.process_time
 COLD_BYTES = 256 << 20  # more than the last-level cache of the machines we know
 
 
@@ -97,12 +98,12 @@ class Case:
         self.turn = 0
 
     def seconds(self, calls):
-        """Mean time of `calls` calls, operands in rotation."""
+        """Mean time of `calls` calls by CLOCK, operands in rotation."""
         rotation, n, turn, call = self.rotation, len(self.rotation), self.turn, self.call
-        start = time.perf_counter()
+        start = CLOCK()
         for i in range(calls):
             call(*rotation[(turn + i) % n])
-        spent = time.perf_counter() - start
+        spent = CLOCK() - start
         self.turn = (turn + calls) % n
         return spent / calls
 
@@ -184,6 +185,8 @@ def arguments():
     parser.add_argument("--threads", default="1,2", help="thread counts (default 1,2)")
     parser.add_argument("--rounds", type=int, default=7, help="paired rounds a line (default 7)")
     parser.add_argument("--block", type=float, default=0.02, help="seconds a block (default 0.02)")
+    parser.add_argument("--clock", choices=["wall", "cpu"], default="wall",
+                        help="cpu: processor time, for one thread on a busy machine")
     parser.add_argument("--below", type=float, default=0, help="print only ratios below this")
     return parser.parse_args()
 
@@ -205,7 +208,10 @@ def run_case(case, threads, args, peaks):
 
 
 def main():
+    global CLOCK
     args = arguments()
+    if args.clock == "cpu":
+        CLOCK, args.threads = time.process_time, "1"
     tenon.load()
     torch.manual_seed(1)
     torch.set_grad_enabled(False)
