@@ -126,7 +126,7 @@ stage_sanitized() {
   check "build with thread sanitizer" sanitized_build tsan thread
   # Without address randomisation: the sanitizer of older compilers cannot place its shadow with it.
   gtest_run dispatch-tsan setarch -R "$build-tsan/tests/core_test" \
-    --gtest_filter='*Plan*:*Pick*:*Parallel*:*Env*:*Dispatch*:*Registry*'
+    --gtest_filter='Plan*:Pick*:Slot*:Narrow*:OperatorWord*:HostCpu*:*Parallel*:RunOnThreads*'
 }
 
 sanitized_build() (
