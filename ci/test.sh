@@ -88,12 +88,14 @@ stage_preload() {
   pytest_run preload "$python" -m pytest -q -p no:cacheprovider "$root/tests/preload" --build "$build"
 }
 
-# Old CPUs: an instruction that one lacks ends the program with SIGILL.
+# Old CPUs: an instruction that one lacks ends the program with SIGILL. The AMX emulator is left out:
+# its signal handler reads a frame that QEMU does not lay down.
 stage_emulated() {
   local cpu
   for cpu in Nehalem Haswell Skylake-Server; do
     # QEMU's masked loads read whole vectors, past the end that a guard page would close.
-    TENON_TEST_GUARD=0 gtest_run "core-$cpu" qemu-x86_64 -cpu "$cpu" "$build/tests/core_test"
+    TENON_ISA=-amx TENON_TEST_GUARD=0 gtest_run "core-$cpu" qemu-x86_64 -cpu "$cpu" \
+      "$build/tests/core_test" --gtest_filter='-Amx*'
     check "tenon info on $cpu" quiet qemu-x86_64 -cpu "$cpu" "$build/tenon" info
     check "the shim on $cpu" quiet qemu-x86_64 -cpu "$cpu" -E LD_PRELOAD="$build/libtenon.so" \
       "$build/tests/plain_program"
@@ -124,7 +126,7 @@ stage_sanitized() {
   check "build with thread sanitizer" sanitized_build tsan thread
   # Without address randomisation: the sanitizer of older compilers cannot place its shadow with it.
   gtest_run dispatch-tsan setarch -R "$build-tsan/tests/core_test" \
-    --gtest_filter='*Plan*:*Pick*:*Parallel*:*Env*:*Dispatch*:*Registry*'
+    --gtest_filter='Plan*:Pick*:Slot*:Narrow*:OperatorWord*:HostCpu*:*Parallel*:RunOnThreads*'
 }
 
 sanitized_build() (
