@@ -57,7 +57,43 @@ Kernels f32_engine[] = {
 Slot<GemmEnd> ends[] = {
     {kGemmEnd, "gemm_end_f32"}, {kGemmEnd, "gemm_end_bf16"}, {kGemmEnd, "gemm_end_f16"}};
 
-Kernels& kernels_of(GemmEngine, GemmType type) { return f32_engine[static_cast<size_t>(type)]; }
+Kernels bf16_engine{{kGemm, "gemm_f32_bf16_bf16"},
+                    {kGemmColumns, ""},
+                    {kGemm, "gemm_f32_bf16_bf16"},
+                    {kGemmPack, "gemm_pack_bf16_bf16"},
+                    {kGemmPack, "gemm_pack_bf16_bf16"},
+                    2,
+                    32,
+                    false};
+Kernels i16_engine{{kGemm, "gemm_i32_i16_i16"},
+                   {kGemmColumns, ""},
+                   {kGemm, "gemm_i32_i16_i16"},
+                   {kGemmPack, "gemm_pack_i16_i8"},
+                   {kGemmPack, "gemm_pack_i16_i8"},
+                   2,
+                   0,
+                   false};
+Kernels vnni_engine{{kGemm, "gemm_i32_u8_i8"},
+                    {kGemmColumns, ""},
+                    {kGemm, "gemm_i32_u8_i8"},
+                    {kGemmPack, "gemm_pack_u8_i8"},
+                    {kGemmPack, "gemm_pack_i8_i8"},
+                    1,
+                    32,
+                    false};
+
+Kernels& kernels_of(GemmEngine engine, GemmType type) {
+  switch (engine) {
+    case GemmEngine::kBf16:
+      return bf16_engine;
+    case GemmEngine::kI16:
+      return i16_engine;
+    case GemmEngine::kVnni:
+      return vnni_engine;
+    default:
+      return f32_engine[static_cast<size_t>(type)];
+  }
+}
 
 // Memory of one call: small needs come from the stack.
 class Scratch {

@@ -36,8 +36,9 @@ struct GemmProblem {
 enum class GemmEngine : uint8_t {
   kStock,  // nothing here beats the stock kernel
   kF32,    // f32 multiply-add kernels; operands are widened on the way
-  kBf16,   // kernels on bf16 dot instructions
-  kInt8,   // exact integer kernels
+  kBf16,   // bf16 dot instructions
+  kI16,    // int8 widened to i16: exact on any vector ISA
+  kVnni,   // int8 by byte dot instructions
 };
 
 // What the choice depends on, apart from the machine. `packed`: the larger operand is not

@@ -25,6 +25,27 @@ bool half_wins(const GemmShape& s) {
   return !s.packed || (s.k >= 32 && many >= 16);
 }
 
+// Skinny products are bound by memory: f32 arithmetic keeps up, with bits that every machine of the
+// same vector length repeats. Beyond, stock has oneDNN's bf16 kernels from AVX-512 on, which are
+// slow where the weight does not stay in cache.
+GemmEngine bf16_engine(const GemmShape& s, const Cpu& cpu) {
+  constexpr int64_t kCacheElements = 16 << 20;
+  const int64_t few = s.m < s.n ? s.m : s.n, many = s.m < s.n ? s.n : s.m;
+  if (!half_wins(s)) return GemmEngine::kStock;
+  if (few <= 4 || !cpu.has(kAvx512)) return GemmEngine::kF32;
+  const bool cold = few <= 1024 && many * s.k > kCacheElements;
+  if (few > 32 && !cold) return GemmEngine::kStock;
+  if (cpu.has(kAvx512Bf16 | kOwnBits)) return GemmEngine::kBf16;
+  return few <= 32 ? GemmEngine::kF32 : GemmEngine::kStock;
+}
+
+// oneDNN has f16 kernels where the machine has FP16 arithmetic, and nowhere else.
+GemmEngine f16_engine(const GemmShape& s, const Cpu& cpu) {
+  const int64_t few = s.m < s.n ? s.m : s.n;
+  if (!half_wins(s) || (cpu.has(kAvx512Fp16) && few > 32)) return GemmEngine::kStock;
+  return GemmEngine::kF32;
+}
+
 }  // namespace
 
 GemmShape shape_of(const GemmProblem& p) {
@@ -39,10 +60,11 @@ GemmEngine plan_gemm(const GemmShape& shape, const Cpu& cpu) {
     case GemmType::kF32:
       return f32_wins(shape) ? GemmEngine::kF32 : GemmEngine::kStock;
     case GemmType::kBf16:
+      return bf16_engine(shape, cpu);
     case GemmType::kF16:
-      return half_wins(shape) ? GemmEngine::kF32 : GemmEngine::kStock;
+      return f16_engine(shape, cpu);
     case GemmType::kI8:
-      return GemmEngine::kStock;
+      return cpu.has(kAvx512 | kAvx512Vnni) ? GemmEngine::kVnni : GemmEngine::kI16;
   }
   return GemmEngine::kStock;
 }

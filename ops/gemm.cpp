@@ -35,7 +35,6 @@ View view(const at::Tensor& t) {
 int64_t dims(ProductKind kind) { return static_cast<int64_t>(kind) + 1; }
 
 Reason operand_reason(ProductKind kind, const at::Tensor& a, const at::Tensor& b) {
-  if (float_type(a.scalar_type()) < 0 || a.scalar_type() != b.scalar_type()) return Reason::kDtype;
   const int64_t b_dims = dims(kind), a_dims = b_dims < 2 ? 2 : b_dims;
   if (a.dim() != a_dims || b.dim() != b_dims) return Reason::kShape;
   return plain(a) && plain(b) ? Reason::kNone : Reason::kLayout;
@@ -75,17 +74,13 @@ bool result_shape(const Product& x, const at::Tensor& y) {
   return batch && y.size(-2) == p.m && y.size(-1) == p.n;
 }
 
-}  // namespace
-
-Product product(ProductKind kind, const at::Tensor& a, const at::Tensor& b) {
-  Product x;
-  x.kind = kind;
-  x.result = a.scalar_type();
-  x.why = operand_reason(kind, a, b);
-  if (!x.ok()) return x;
+// The part of the gate behind the dtypes.
+void fill(Product& x, GemmType type, const at::Tensor& a, const at::Tensor& b) {
+  x.why = operand_reason(x.kind, a, b);
+  if (!x.ok()) return;
   const View va = view(a), vb = view(b);
   GemmProblem& p = x.problem;
-  p.type = static_cast<GemmType>(float_type(a.scalar_type()));
+  p.type = type;
   p.batch = va.batch, p.m = va.rows, p.n = vb.columns, p.k = va.columns;
   p.a = {va.data, va.batch_stride, va.row, va.column};
   p.b = {vb.data, vb.batch_stride, vb.row, vb.column};
@@ -93,10 +88,33 @@ Product product(ProductKind kind, const at::Tensor& a, const at::Tensor& b) {
   p.alpha = 1, p.beta = 0;
   if (va.columns != vb.rows || va.batch != vb.batch || a.numel() == 0 || p.n == 0) {
     x.why = Reason::kShape;
-    return x;
+    return;
   }
   x.engine = plan_gemm(shape_of(p), host_cpu());
   if (x.engine == GemmEngine::kStock) x.why = Reason::kSize;
+}
+
+}  // namespace
+
+Product product(ProductKind kind, const at::Tensor& a, const at::Tensor& b) {
+  Product x;
+  x.kind = kind;
+  x.result = a.scalar_type();
+  const int type = float_type(x.result);
+  if (type < 0 || b.scalar_type() != x.result)
+    x.why = Reason::kDtype;
+  else
+    fill(x, static_cast<GemmType>(type), a, b);
+  return x;
+}
+
+Product int_product(const at::Tensor& a, const at::Tensor& b) {
+  Product x;
+  x.result = at::kInt;
+  if (a.scalar_type() != at::kChar || b.scalar_type() != at::kChar)
+    x.why = Reason::kDtype;
+  else
+    fill(x, GemmType::kI8, a, b);
   return x;
 }
 

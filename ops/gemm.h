@@ -33,6 +33,9 @@ struct Product {
 // a x b: a matrix and a vector, two matrices, or two batches of matrices.
 Product product(ProductKind kind, const at::Tensor& a, const at::Tensor& b);
 
+// Two int8 matrices, with an int32 result.
+Product int_product(const at::Tensor& a, const at::Tensor& b);
+
 // Computes the product into y: a new tensor of the result's shape, or one that write_to let pass.
 void run(const Product& x, const at::Tensor& y);
 

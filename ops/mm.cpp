@@ -104,4 +104,10 @@ Tensor& addmv_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scala
                           c, a, b, beta, alpha, y);
 }
 
+Tensor int_mm(const Tensor& a, const Tensor& b) { return fresh<&int_mm>(int_product(a, b), a, b); }
+
+Tensor& int_mm_out(const Tensor& a, const Tensor& b, Tensor& y) {
+  return into<&int_mm_out>(int_product(a, b).write_to(y, a, b), y, a, b, y);
+}
+
 }  // namespace tenon::ops

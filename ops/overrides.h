@@ -98,6 +98,8 @@ Tensor& baddbmm_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta
 Tensor& baddbmm_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
                     const Scalar& alpha, Tensor& y);
 Tensor mv(const Tensor& a, const Tensor& b);
+Tensor int_mm(const Tensor& a, const Tensor& b);
+Tensor& int_mm_out(const Tensor& a, const Tensor& b, Tensor& y);
 Tensor addmv(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
              const Scalar& alpha);
 Tensor& addmv_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,

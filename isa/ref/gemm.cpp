@@ -44,6 +44,13 @@ TENON_INLINE void columns(const GemmArgs& g) {
 }
 
 constexpr auto kWidenFloat = [](auto x) { return to_f32(x); };
+// u8 holds x + 128.
+struct WidenInt {
+  uint32_t operator()(int16_t x) const { return static_cast<uint32_t>(int32_t{x}); }
+  uint32_t operator()(int8_t x) const { return static_cast<uint32_t>(int32_t{x}); }
+  uint32_t operator()(uint8_t x) const { return static_cast<uint32_t>(int32_t{x} - 128); }
+};
+constexpr WidenInt kWidenInt;
 
 template <class X, class Y, class Widen>
 TENON_INLINE void pack(const GemmPackArgs& g, Widen widen) {
@@ -77,9 +84,30 @@ void gemm_columns_f32_f32_f32_ref(const GemmArgs& g) noexcept { columns<float>(g
 void gemm_columns_f32_f32_bf16_ref(const GemmArgs& g) noexcept { columns<bf16>(g); }
 void gemm_columns_f32_f32_f16_ref(const GemmArgs& g) noexcept { columns<f16>(g); }
 
+void gemm_f32_bf16_bf16_ref(const GemmArgs& g) noexcept { gemm<float, bf16, bf16>(g, kWidenFloat); }
+void gemm_i32_i16_i16_ref(const GemmArgs& g) noexcept {
+  gemm<uint32_t, int16_t, int16_t>(g, kWidenInt);
+}
+void gemm_i32_u8_i8_ref(const GemmArgs& g) noexcept {
+  gemm<uint32_t, uint8_t, int8_t>(g, kWidenInt);
+}
+
 void gemm_pack_f32_f32_ref(const GemmPackArgs& g) noexcept { pack<float, float>(g, kWidenFloat); }
 void gemm_pack_f32_bf16_ref(const GemmPackArgs& g) noexcept { pack<bf16, float>(g, kWidenFloat); }
 void gemm_pack_f32_f16_ref(const GemmPackArgs& g) noexcept { pack<f16, float>(g, kWidenFloat); }
+
+void gemm_pack_bf16_bf16_ref(const GemmPackArgs& g) noexcept {
+  pack<bf16, bf16>(g, [](bf16 x) { return x; });
+}
+void gemm_pack_i16_i8_ref(const GemmPackArgs& g) noexcept {
+  pack<int8_t, int16_t>(g, [](int8_t x) { return int16_t{x}; });
+}
+void gemm_pack_i8_i8_ref(const GemmPackArgs& g) noexcept {
+  pack<int8_t, int8_t>(g, [](int8_t x) { return x; });
+}
+void gemm_pack_u8_i8_ref(const GemmPackArgs& g) noexcept {
+  pack<int8_t, uint8_t>(g, [](int8_t x) { return static_cast<uint8_t>(x ^ 0x80); });
+}
 
 void gemm_end_f32_ref(const GemmEndArgs& g) noexcept { end<float>(g); }
 void gemm_end_bf16_ref(const GemmEndArgs& g) noexcept { end<bf16>(g); }

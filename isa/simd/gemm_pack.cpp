@@ -102,8 +102,49 @@ TENON_INLINE void pack(const GemmPackArgs& args) {
   }
 }
 
+// Sixteen-bit elements kept as they are: whole rows, or eight rows of eight turned.
+TENON_INLINE void transpose_16(__m128i (&r)[8]) {
+  for (int pass = 0; pass < 3; ++pass) {  // three riffles
+    __m128i t[8];
+    for (int i = 0; i < 4; ++i) {
+      t[2 * i] = _mm_unpacklo_epi16(r[i], r[i + 4]);
+      t[2 * i + 1] = _mm_unpackhi_epi16(r[i], r[i + 4]);
+    }
+    for (int i = 0; i < 8; ++i) r[i] = t[i];
+  }
+}
+
+TENON_INLINE void pack_16(const GemmPackArgs& args) {
+  const Pack<bf16> g(args);
+  const auto to = [&](size_t j, size_t p) {
+    return reinterpret_cast<bf16*>(g.y + static_cast<ptrdiff_t>(j) * g.y_row) + p;
+  };
+  const auto one_by_one = [&](size_t j, size_t n, size_t p0) {
+    for (; j < n; ++j)
+      for (size_t p = p0; p < args.k; ++p) *to(j, p) = *g.from(j, p);
+  };
+  if (args.x_column == sizeof(bf16)) {
+    for (size_t j = 0; j < args.n; ++j) std::memcpy(to(j, 0), g.from(j, 0), args.k * sizeof(bf16));
+    return;
+  }
+  if (args.x_row != sizeof(bf16)) return one_by_one(0, args.n, 0);
+  const size_t k8 = args.k / 8 * 8, n8 = args.n / 8 * 8;
+  for (size_t p = 0; p < k8; p += 8)
+    for (size_t j = 0; j < n8; j += 8) {
+      __m128i r[8];
+      for (size_t i = 0; i < 8; ++i)
+        r[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(g.from(j, p + i)));
+      transpose_16(r);
+      for (size_t i = 0; i < 8; ++i)
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to(j + i, p)), r[i]);
+    }
+  one_by_one(0, n8, k8);
+  one_by_one(n8, args.n, 0);
+}
+
 }  // namespace
 
+void TENON_KERNEL(gemm_pack_bf16_bf16)(const GemmPackArgs& args) noexcept { pack_16(args); }
 void TENON_KERNEL(gemm_pack_f32_f32)(const GemmPackArgs& args) noexcept { pack<float>(args); }
 void TENON_KERNEL(gemm_pack_f32_bf16)(const GemmPackArgs& args) noexcept { pack<bf16>(args); }
 void TENON_KERNEL(gemm_pack_f32_f16)(const GemmPackArgs& args) noexcept { pack<f16>(args); }

@@ -172,6 +172,24 @@ def test_same_bits_for_any_threads_and_batch(dtype):
     assert torch.equal(alone, x @ w.t())
 
 
+@pytest.mark.parametrize("layout", ["rows", "columns"])
+@pytest.mark.parametrize("m,n,k", [(1, 16, 64), (17, 70, 33), (70, 40, 130)])
+def test_int_mm_is_exact(layout, m, n, k):
+    a = torch.randint(-128, 128, (m, k), dtype=torch.int8)
+    b = torch.randint(-128, 128, (n, k) if layout == "columns" else (k, n), dtype=torch.int8)
+    b = b.t() if layout == "columns" else b
+    a[0], b[:, 0] = -128, -128
+    want = (a.double() @ b.double()).to(torch.int32)
+    with fast("_int_mm"):
+        assert torch.equal(torch._int_mm(a, b), want)
+    out = torch.empty(m, n, dtype=torch.int32)
+    with fast("_int_mm.out"):
+        torch._int_mm(a, b, out=out)
+    assert torch.equal(out, want)
+    with falls_back("_int_mm", "dtype"), pytest.raises(RuntimeError):
+        torch._int_mm(a, b.float())
+
+
 def test_float32_of_many_rows_is_stock():
     a = torch.randn(64, 64)
     with falls_back("mm", "size"):
