@@ -7,8 +7,10 @@
 // bf16 and f16 are widened to f32, accumulated in f32, and rounded once at the end.
 //
 // Preconditions: n > 0; x[o] is `outer_stride` bytes from x[o + 1], x[o][i] is `stride` bytes from
-// x[o][i + 1], and x[o][i] is `inner` contiguous elements. Where inner is 1, stride is the size of
-// an element. y is contiguous and overlaps nothing. Any alignment; any outer and inner, 0 included.
+// x[o][i + 1], and x[o][i] is `inner` contiguous elements; what lies between the rows of x[o] may be
+// read, though it is not used. x[o] is a row where inner is 1 and stride is the size of an element;
+// otherwise it is columns. y is contiguous and overlaps nothing. Any alignment; any outer and inner,
+// 0 included.
 //
 // The order of a float reduction, the same on every ISA: a lane takes its terms in turn in blocks
 // of kReduceBlock, each block from zero, and adds its block sums in turn, from zero. A column is a
@@ -16,7 +18,7 @@
 // to 1). Of equal maxima (+0 and -0) the later term stays.
 //
 // Error bound of a sum: reduce_terms(n, is_row) * 2^-24 * (|x[0]| + |x[1]| + ...), then one
-// rounding for the division and one to y's type. kSumSegment terms a lane keep that at 86 units;
+// rounding for the division and one to y's type. kReduceSegment terms a lane keep that at 86 units;
 // who has more cuts the dimension there and reduces the partial results (ops/reduce.cpp).
 #pragma once
 #include <cstddef>
@@ -24,7 +26,7 @@
 namespace tenon {
 
 constexpr size_t kReduceBlock = 64;
-constexpr size_t kSumSegment = 1024;  // terms a lane, beyond which callers cut
+constexpr size_t kReduceSegment = 1024;  // terms a lane, beyond which callers cut
 
 struct ReduceArgs {
   size_t outer, n, inner;

@@ -100,7 +100,7 @@ void run_segments(const Kernel<Reduce>& k, const ReduceArgs& a, size_t o, size_t
 }
 
 void run_float(const Kernels& k, const ReduceArgs& a, size_t in, size_t out) {
-  const size_t length = a.inner == 1 ? 64 * kSumSegment : kSumSegment;
+  const size_t length = a.inner == 1 ? 64 * kReduceSegment : kReduceSegment;
   if (a.n <= length) return run_threads(k.whole->get(), a, in, out);
   const size_t segments = (a.n + length - 1) / length, size = c10::elementSize(k.between);
   const size_t per_outer = segments * a.inner * size;

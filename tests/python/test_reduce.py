@@ -254,8 +254,8 @@ def test_out_that_stock_must_judge():
     torch.testing.assert_close(wide[:, 0], x.sum(1), rtol=1e-5, atol=1e-5)
     with falls_back("amax.out", "layout"):
         torch.amax(x, 1, out=torch.empty(0))
-    with falls_back("amax.out", "layout"), pytest.raises(RuntimeError):
-        torch.amax(x, 1, out=x[0])
+    with falls_back("amax.out", "layout"):
+        torch.amax(x, 1, out=x[0])  # overlap: whatever stock makes of it
 
 
 @pytest.mark.parametrize(
