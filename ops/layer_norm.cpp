@@ -79,10 +79,12 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, IntArrayRef shape
   return {std::move(y), std::move(mean), std::move(rstd)};
 }
 
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
-    const Tensor& dy, const Tensor& x, IntArrayRef shape, const Tensor& mean, const Tensor& rstd,
-    const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-    std::array<bool, 3> wanted) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& dy, const Tensor& x,
+                                                       IntArrayRef shape, const Tensor& mean,
+                                                       const Tensor& rstd,
+                                                       const std::optional<Tensor>& weight,
+                                                       const std::optional<Tensor>& bias,
+                                                       std::array<bool, 3> wanted) {
   const Tensor &gamma = value(weight), &beta = value(bias);
   NormShape s;
   Reason why = gate(x, shape, gamma, beta, s);
@@ -97,12 +99,12 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
   if (wanted[0]) out.dx = empty_cpu(x.sizes(), x.scalar_type());
   if (wanted[1]) out.dgamma = empty_cpu(shape, type);
   if (wanted[2]) out.dbeta = empty_cpu(shape, type);
-  run_norm_backward(k, s,
-                    {0, static_cast<size_t>(s.n), gradient->const_data_ptr(),
-                     from->const_data_ptr(), data_or_null(gamma), mean.const_data_ptr(),
-                     rstd.const_data_ptr(), wanted[0] ? out.dx.mutable_data_ptr() : nullptr,
-                     nullptr, nullptr},
-                    {x.element_size(), mean.element_size()}, out);
+  run_norm_backward(
+      k, s,
+      {0, static_cast<size_t>(s.n), gradient->const_data_ptr(), from->const_data_ptr(),
+       data_or_null(gamma), mean.const_data_ptr(), rstd.const_data_ptr(),
+       wanted[0] ? out.dx.mutable_data_ptr() : nullptr, nullptr, nullptr},
+      {x.element_size(), mean.element_size()}, out);
   return {std::move(out.dx), std::move(out.dgamma), std::move(out.dbeta)};
 }
 
