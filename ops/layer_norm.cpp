@@ -19,6 +19,10 @@ constinit Slot<NormBackward> backward_kernels[5] = {
     {kNormBackward, "layer_norm_backward_bf16_bf16_f32"},
     {kNormBackward, "layer_norm_backward_f16_f16_f32"}};
 
+// Shorter rows are stock's, by storage type: it reads them once less. Not a matter of how many rows
+// there are, so that a row has the same bits alone and in a batch.
+constexpr int64_t kShortestRow[] = {1000, 256, 256};
+
 const Tensor& value(const std::optional<Tensor>& t) {
   static const Tensor none;
   return t ? *t : none;
@@ -61,8 +65,9 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, IntArrayRef shape
                                               const std::optional<Tensor>& bias, double eps) {
   const Tensor &gamma = value(weight), &beta = value(bias);
   NormShape s;
-  if (const Reason why = gate(x, shape, gamma, beta, s); why != Reason::kNone)
-    return stock<&layer_norm>(why, x, shape, weight, bias, eps);
+  Reason why = gate(x, shape, gamma, beta, s);
+  if (why == Reason::kNone && s.n < kShortestRow[float_type(x.scalar_type())]) why = Reason::kSize;
+  if (why != Reason::kNone) return stock<&layer_norm>(why, x, shape, weight, bias, eps);
   const Tensor& w = gamma.defined() ? gamma : beta.defined() ? beta : x;
   const Kernel<Norm>& k = kernels[norm_types(x.scalar_type(), w.scalar_type())].get();
   const auto scope = taken<&layer_norm>(k.name);

@@ -28,14 +28,14 @@ TENON_INLINE Spread spread(size_t n, float eps, const T* x) {
       row_sum(n, [&](F32 s, size_t i, auto span)
                      __attribute__((always_inline)) { return s + get(x + i, span); }) /
       count;
-  const F32 off =
-      row_sum(n, [&](F32 s, size_t i, auto span)
-                     __attribute__((always_inline)) { return s + (get(x + i, span) - about); }) /
-      count;
-  const F32 squares = row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
-    const F32 d = get(x + i, span) - about;
-    return fma(d, d, s);
-  });
+  F32 differences, squares;
+  row_sums(n, differences, squares,
+           [&](F32& d, F32& q, size_t i, auto span) __attribute__((always_inline)) {
+             const F32 difference = get(x + i, span) - about;
+             d += difference;
+             q = fma(difference, difference, q);
+           });
+  const F32 off = differences / count;
   const F32 variance = fma(-off, off, squares / count), zero(0.0f);
   const F32 clamped = select(variance < zero, zero, variance);  // a NaN stays
   return {about, off, F32(1.0f) / sqrt(clamped + F32(eps))};

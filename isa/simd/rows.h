@@ -165,6 +165,45 @@ TENON_INLINE F32 row_sum(size_t n, Step step) {
   return total;
 }
 
+// Two sums over one reading of the row: step(a, b, i, span) adds a step of it to both.
+template <class Step>
+TENON_INLINE void block_sums(size_t begin, size_t end, F32& first, F32& second, Step step) {
+  alignas(64) float rest[2][kVirtualLanes];
+  F32 a[kGroups], b[kGroups];
+  each_group([&](auto g) __attribute__((always_inline)) { a[g] = b[g] = F32(0.0f); });
+  size_t i = begin;
+  for (; i + kVirtualLanes <= end; i += kVirtualLanes)
+    each_group([&](auto g)
+                   __attribute__((always_inline)) { step(a[g], b[g], i + g * kLanes, Whole{}); });
+  if (i < end) {
+    each_group([&](auto g) __attribute__((always_inline)) {
+      a[g].store_aligned(rest[0] + g * kLanes);
+      b[g].store_aligned(rest[1] + g * kLanes);
+    });
+    for (size_t lane = 0; i < end; i += kLanes, lane += kLanes) {
+      const Part part{end - i};
+      const F32 old_a = F32::load_aligned(rest[0] + lane),
+                old_b = F32::load_aligned(rest[1] + lane);
+      F32 new_a = old_a, new_b = old_b;
+      step(new_a, new_b, i, part);
+      keep(new_a, old_a, part).store_aligned(rest[0] + lane);
+      keep(new_b, old_b, part).store_aligned(rest[1] + lane);
+    }
+    each_group([&](auto g) __attribute__((always_inline)) {
+      a[g] = F32::load_aligned(rest[0] + g * kLanes);
+      b[g] = F32::load_aligned(rest[1] + g * kLanes);
+    });
+  }
+  first += fold(a, Add{});
+  second += fold(b, Add{});
+}
+template <class Step>
+TENON_INLINE void row_sums(size_t n, F32& first, F32& second, Step step) {
+  first = second = F32(0.0f);
+  for (size_t begin = 0; begin < n; begin += kSumBlock)
+    block_sums(begin, n - begin < kSumBlock ? n : begin + kSumBlock, first, second, step);
+}
+
 // The largest element that is a number.
 template <class T>
 TENON_INLINE F32 row_max(size_t n, const T* x) {
