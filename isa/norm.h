@@ -9,10 +9,10 @@
 // two-pass algorithm; Chan, Golub and LeVeque, 1983), so a large mean costs no accuracy.
 // bf16 and f16 are rounded once, at the end.
 //
-// Types in a kernel's name: y, x, then gamma and beta. Any sizes, any alignment; y may be x, nothing
-// else overlaps.
-// Error bound: kNormUlp epsilons of f32 times |y - beta| + |beta| + |mean rstd gamma|, and half a unit
-// of y's type where that is narrower; mean kNormUlp epsilons of the mean of |v|, rstd relative.
+// Types in a kernel's name: y, x, then gamma and beta. Any sizes, any alignment; y may be x,
+// nothing else overlaps. Error bound: kNormUlp epsilons of f32 times |y - beta| + |beta| + |mean
+// rstd gamma|, and half a unit of y's type where that is narrower; mean kNormUlp epsilons of the
+// mean of |v|, rstd relative.
 #pragma once
 #include <cstddef>
 

@@ -6,10 +6,10 @@
 // in f32, the sums in the order of isa/sum_order.h whatever the layout. bf16 and f16 are rounded
 // once, at the end.
 //
-// Any sizes, any alignment. `stride` is the distance of rows in bytes, for all three. dx may be dy or
-// y; nothing else overlaps.
-// Error bound: kSoftmaxBackwardUlp epsilons of f32 times the same expression with every term's
-// magnitude, and half a unit of the storage type where that is narrower.
+// Any sizes, any alignment. `stride` is the distance of rows in bytes, for all three. dx may be dy
+// or y; nothing else overlaps. Error bound: kSoftmaxBackwardUlp epsilons of f32 times the same
+// expression with every term's magnitude, and half a unit of the storage type where that is
+// narrower.
 #pragma once
 #include <cstddef>
 

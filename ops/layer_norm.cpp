@@ -19,6 +19,10 @@ constinit Slot<NormBackward> backward_kernels[5] = {
     {kNormBackward, "layer_norm_backward_bf16_bf16_f32"},
     {kNormBackward, "layer_norm_backward_f16_f16_f32"}};
 
+// Shorter rows are stock's, by storage type: it reads them once less. Not a matter of how many rows
+// there are, so that a row has the same bits alone and in a batch.
+constexpr int64_t kShortestRow[] = {1000, 256, 256};
+
 const Tensor& value(const std::optional<Tensor>& t) {
   static const Tensor none;
   return t ? *t : none;
@@ -61,8 +65,9 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, IntArrayRef shape
                                               const std::optional<Tensor>& bias, double eps) {
   const Tensor &gamma = value(weight), &beta = value(bias);
   NormShape s;
-  if (const Reason why = gate(x, shape, gamma, beta, s); why != Reason::kNone)
-    return stock<&layer_norm>(why, x, shape, weight, bias, eps);
+  Reason why = gate(x, shape, gamma, beta, s);
+  if (why == Reason::kNone && s.n < kShortestRow[float_type(x.scalar_type())]) why = Reason::kSize;
+  if (why != Reason::kNone) return stock<&layer_norm>(why, x, shape, weight, bias, eps);
   const Tensor& w = gamma.defined() ? gamma : beta.defined() ? beta : x;
   const Kernel<Norm>& k = kernels[norm_types(x.scalar_type(), w.scalar_type())].get();
   const auto scope = taken<&layer_norm>(k.name);
@@ -79,10 +84,12 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, IntArrayRef shape
   return {std::move(y), std::move(mean), std::move(rstd)};
 }
 
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
-    const Tensor& dy, const Tensor& x, IntArrayRef shape, const Tensor& mean, const Tensor& rstd,
-    const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-    std::array<bool, 3> wanted) {
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& dy, const Tensor& x,
+                                                       IntArrayRef shape, const Tensor& mean,
+                                                       const Tensor& rstd,
+                                                       const std::optional<Tensor>& weight,
+                                                       const std::optional<Tensor>& bias,
+                                                       std::array<bool, 3> wanted) {
   const Tensor &gamma = value(weight), &beta = value(bias);
   NormShape s;
   Reason why = gate(x, shape, gamma, beta, s);
@@ -97,12 +104,12 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
   if (wanted[0]) out.dx = empty_cpu(x.sizes(), x.scalar_type());
   if (wanted[1]) out.dgamma = empty_cpu(shape, type);
   if (wanted[2]) out.dbeta = empty_cpu(shape, type);
-  run_norm_backward(k, s,
-                    {0, static_cast<size_t>(s.n), gradient->const_data_ptr(),
-                     from->const_data_ptr(), data_or_null(gamma), mean.const_data_ptr(),
-                     rstd.const_data_ptr(), wanted[0] ? out.dx.mutable_data_ptr() : nullptr,
-                     nullptr, nullptr},
-                    {x.element_size(), mean.element_size()}, out);
+  run_norm_backward(
+      k, s,
+      {0, static_cast<size_t>(s.n), gradient->const_data_ptr(), from->const_data_ptr(),
+       data_or_null(gamma), mean.const_data_ptr(), rstd.const_data_ptr(),
+       wanted[0] ? out.dx.mutable_data_ptr() : nullptr, nullptr, nullptr},
+      {x.element_size(), mean.element_size()}, out);
   return {std::move(out.dx), std::move(out.dgamma), std::move(out.dbeta)};
 }
 

@@ -1,6 +1,6 @@
-// The gradients of the norms over threads. The weights' gradients are sums over rows: rows fall into
-// chunks that depend on their number alone, each chunk's sum is its own row of a scratch matrix, and
-// those rows are added in order. So the bits do not depend on the number of threads.
+// The gradients of the norms over threads. The weights' gradients are sums over rows: rows fall
+// into chunks that depend on their number alone, each chunk's sum is its own row of a scratch
+// matrix, and those rows are added in order. So the bits do not depend on the number of threads.
 #include "ops/norm_rows.h"
 
 namespace tenon::ops {
@@ -9,8 +9,9 @@ namespace {
 constexpr int64_t kLeastRows = 16, kMostChunks = 32;
 constexpr int64_t kFoldGrain = 1024;  // columns
 
-constinit Slot<RowFold> fold_kernels[3] = {
-    {kRowFold, "row_fold_f32_f32"}, {kRowFold, "row_fold_bf16_f32"}, {kRowFold, "row_fold_f16_f32"}};
+constinit Slot<RowFold> fold_kernels[3] = {{kRowFold, "row_fold_f32_f32"},
+                                           {kRowFold, "row_fold_bf16_f32"},
+                                           {kRowFold, "row_fold_f16_f32"}};
 
 void fold(int64_t chunks, int64_t n, const float* partial, const at::Tensor& y) {
   const Kernel<RowFold>& k = fold_kernels[float_type(y.scalar_type())].get();
@@ -54,16 +55,16 @@ void run_norm_backward(const Kernel<NormBackward>& k, const NormShape& s,
     std::memset(sums + c * s.n, 0, static_cast<size_t>(s.n) * sizeof(float));
     return sums + c * s.n;
   };
-  parallel_for(chunks, std::max<int64_t>(1, kNormGrain / (chunk * s.n)),
-               [&](int64_t first, int64_t last) {
-                 for (int64_t c = first; c < last; ++c) {
-                   NormBackwardArgs part = rows_of(args, c * chunk, std::min(s.rows, (c + 1) * chunk),
-                                                   s.n * sizes.x, sizes.stat);
-                   part.dgamma = row_of(gamma, c);
-                   part.dbeta = row_of(beta, c);
-                   k.run(part);
-                 }
-               });
+  parallel_for(
+      chunks, std::max<int64_t>(1, kNormGrain / (chunk * s.n)), [&](int64_t first, int64_t last) {
+        for (int64_t c = first; c < last; ++c) {
+          NormBackwardArgs part = rows_of(args, c * chunk, std::min(s.rows, (c + 1) * chunk),
+                                          s.n * sizes.x, sizes.stat);
+          part.dgamma = row_of(gamma, c);
+          part.dbeta = row_of(beta, c);
+          k.run(part);
+        }
+      });
   if (gamma != nullptr) fold(chunks, s.n, gamma, out.dgamma);
   if (beta != nullptr) fold(chunks, s.n, beta, out.dbeta);
 }

@@ -49,7 +49,8 @@ struct NormSizes {
   int64_t x, stat;  // bytes of an element of x and of mean and rstd
 };
 
-// The norm of each row, threads sharing the rows. The pointers in `args` are those of the first row.
+// The norm of each row, threads sharing the rows. The pointers in `args` are those of the first
+// row.
 inline void run_norm(const Kernel<Norm>& k, const NormShape& s, const NormArgs& args,
                      const NormSizes& sizes) {
   parallel_for(s.rows, std::max<int64_t>(1, kNormGrain / s.n), [&](int64_t begin, int64_t end) {

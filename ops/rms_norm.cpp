@@ -1,7 +1,7 @@
-// rms_norm, a composite operator in every torch: fused where nothing but autograd watches, and left to
-// stock under functorch, tracing, forward-mode gradients and other modes, which have to see its parts.
-// Gradients come from a node of our own, whose backward is fused too unless it is itself to be
-// differentiated or watched.
+// rms_norm, a composite operator in every torch: fused where nothing but autograd watches, and left
+// to stock under functorch, tracing, forward-mode gradients and other modes, which have to see its
+// parts. Gradients come from a node of our own, whose backward is fused too unless it is itself to
+// be differentiated or watched.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/mean.h>
@@ -53,8 +53,8 @@ bool needs_grad(const Tensor& x, const Tensor& w) {
 }
 bool has_tangent(const Tensor& t) { return t.defined() && t._fw_grad(0).defined(); }
 
-// How this torch's composite treats 16-bit input: until 2.6 eps=None was that type's own epsilon, and
-// an f32 weight made the result f32. Asked of stock once instead of read from a version number.
+// How this torch's composite treats 16-bit input: until 2.6 eps=None was that type's own epsilon,
+// and an f32 weight made the result f32. Asked of stock once instead of read from a version number.
 struct Habits {
   bool wide_epsilon, keeps_type;
 };
@@ -106,11 +106,11 @@ ScalarType weight_type(const Tensor& x, const Tensor& w) {
 Tensor forward(const Kernel<Norm>& k, const Tensor& x, const Tensor& w, const NormShape& s,
                double eps, const Tensor& rstd) {
   Tensor y = empty_cpu(x.sizes(), x.scalar_type());
-  run_norm(k, s,
-           {0, static_cast<size_t>(s.n), static_cast<float>(eps), x.const_data_ptr(),
-            data_or_null(w), nullptr, y.mutable_data_ptr(), nullptr,
-            rstd.defined() ? rstd.mutable_data_ptr() : nullptr},
-           {x.element_size(), sizeof(float)});
+  run_norm(
+      k, s,
+      {0, static_cast<size_t>(s.n), static_cast<float>(eps), x.const_data_ptr(), data_or_null(w),
+       nullptr, y.mutable_data_ptr(), nullptr, rstd.defined() ? rstd.mutable_data_ptr() : nullptr},
+      {x.element_size(), sizeof(float)});
   return y;
 }
 
@@ -149,8 +149,10 @@ variable_list fused_backward(const Tensor& dy, const Tensor& x, const Tensor& w,
 struct RmsNorm : torch::autograd::Function<RmsNorm> {
   static constexpr bool is_traceable = true;
 
-  static Tensor forward(AutogradContext* ctx, const Tensor& x, const Tensor& w, int64_t axis,
-                        double eps) {
+  // An absent weight stays an absent optional: the node asks a tensor for its device.
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, const std::optional<Tensor>& weight,
+                        int64_t axis, double eps) {
+    const Tensor w = weight.value_or(Tensor());
     NormShape s;
     norm_shape(x, x.sizes().slice(static_cast<size_t>(axis)), s);
     const at::AutoDispatchBelowADInplaceOrView below;
@@ -192,7 +194,7 @@ Tensor rms_norm(DispatchKeySet keys, const Tensor& x, IntArrayRef shape,
   const Kernel<Norm>& k = kernels[norm_types(x.scalar_type(), weight_type(x, w))].get();
   const auto scope = taken<&rms_norm>(k.name);
   const double added = eps.value_or(std::numeric_limits<float>::epsilon());
-  if (needs_grad(x, w)) return RmsNorm::apply(x, w, s.axis, added);
+  if (needs_grad(x, w)) return RmsNorm::apply(x, weight, s.axis, added);
   const at::AutoDispatchBelowADInplaceOrView below;
   return forward(k, x, w, s, added, Tensor());
 }

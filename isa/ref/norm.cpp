@@ -58,8 +58,8 @@ void rms_norm(const NormArgs& a) {
 
 }  // namespace
 
-#define NORM(types, T, W)                                                                      \
-  void layer_norm_##types##_ref(const NormArgs& args) noexcept { layer_norm<T, W>(args); }     \
+#define NORM(types, T, W)                                                                  \
+  void layer_norm_##types##_ref(const NormArgs& args) noexcept { layer_norm<T, W>(args); } \
   void rms_norm_##types##_ref(const NormArgs& args) noexcept { rms_norm<T, W>(args); }
 
 NORM(f32_f32_f32, float, float)

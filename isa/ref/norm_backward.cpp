@@ -50,12 +50,12 @@ void row_fold(size_t rows, size_t columns, size_t width, const float* x, T* y) {
 
 }  // namespace
 
-#define BACKWARD(types, T, W)                                                   \
-  void layer_norm_backward_##types##_ref(const NormBackwardArgs& a) noexcept {  \
-    backward<true, T, W, W>(a);                                                 \
-  }                                                                             \
-  void rms_norm_backward_##types##_ref(const NormBackwardArgs& a) noexcept {    \
-    backward<false, T, W, float>(a);                                            \
+#define BACKWARD(types, T, W)                                                  \
+  void layer_norm_backward_##types##_ref(const NormBackwardArgs& a) noexcept { \
+    backward<true, T, W, W>(a);                                                \
+  }                                                                            \
+  void rms_norm_backward_##types##_ref(const NormBackwardArgs& a) noexcept {   \
+    backward<false, T, W, float>(a);                                           \
   }
 
 BACKWARD(f32_f32_f32, float, float)
@@ -64,10 +64,10 @@ BACKWARD(bf16_bf16_f32, bf16, float)
 BACKWARD(f16_f16_f16, f16, f16)
 BACKWARD(f16_f16_f32, f16, float)
 
-#define ROW_FOLD(type, T)                                                                       \
-  void row_fold_##type##_f32_ref(size_t rows, size_t columns, size_t width, const float* x,     \
-                                 void* y) noexcept {                                            \
-    row_fold(rows, columns, width, x, static_cast<T*>(y));                                      \
+#define ROW_FOLD(type, T)                                                                   \
+  void row_fold_##type##_f32_ref(size_t rows, size_t columns, size_t width, const float* x, \
+                                 void* y) noexcept {                                        \
+    row_fold(rows, columns, width, x, static_cast<T*>(y));                                  \
   }
 
 ROW_FOLD(f32, float)

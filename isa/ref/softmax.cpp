@@ -22,7 +22,8 @@ void softmax(size_t n, Line<T> x, LineOut<T> y) {
   for (size_t i = 0; i < n; ++i) y.set(i, kLog ? (x[i] - top) - log_sum : term(i) * scale);
 }
 
-// Vector v of a matrix: count vectors `apart` bytes from each other, of n elements `step` bytes apart.
+// Vector v of a matrix: count vectors `apart` bytes from each other, of n elements `step` bytes
+// apart.
 template <class T, bool kLog>
 void each(size_t count, ptrdiff_t apart, size_t n, ptrdiff_t step, const void* x, void* y) {
   for (size_t v = 0; v < count; ++v) {
@@ -34,14 +35,14 @@ void each(size_t count, ptrdiff_t apart, size_t n, ptrdiff_t step, const void* x
 
 }  // namespace
 
-#define SOFTMAX(name, type, T, log)                                                           \
-  void name##_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride, const void* x,      \
-                           void* y) noexcept {                                                \
-    each<T, log>(rows, stride, columns, sizeof(T), x, y);                                     \
-  }                                                                                           \
-  void name##_columns_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride,             \
-                                   const void* x, void* y) noexcept {                         \
-    each<T, log>(columns, sizeof(T), rows, stride, x, y);                                     \
+#define SOFTMAX(name, type, T, log)                                                              \
+  void name##_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride, const void* x,         \
+                           void* y) noexcept {                                                   \
+    each<T, log>(rows, stride, columns, sizeof(T), x, y);                                        \
+  }                                                                                              \
+  void name##_columns_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride, const void* x, \
+                                   void* y) noexcept {                                           \
+    each<T, log>(columns, sizeof(T), rows, stride, x, y);                                        \
   }
 
 SOFTMAX(softmax, f32, float, false)

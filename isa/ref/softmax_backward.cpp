@@ -25,22 +25,23 @@ void each(size_t count, ptrdiff_t apart, ptrdiff_t step, const void* dy, const v
   for (size_t v = 0; v < count; ++v) {
     const ptrdiff_t at = static_cast<ptrdiff_t>(v) * apart;
     f(Line<T>{static_cast<const char*>(dy) + at, step},
-      Line<T>{static_cast<const char*>(y) + at, step}, LineOut<T>{static_cast<char*>(dx) + at, step});
+      Line<T>{static_cast<const char*>(y) + at, step},
+      LineOut<T>{static_cast<char*>(dx) + at, step});
   }
 }
 
 }  // namespace
 
-#define BACKWARD(name, type, T)                                                                 \
-  void name##_backward_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride,              \
-                                    const void* dy, const void* y, void* dx) noexcept {         \
-    each<T>(rows, stride, sizeof(T), dy, y, dx,                                                 \
-            [=](Line<T> g, Line<T> s, LineOut<T> d) { name<T>(columns, g, s, d); });            \
-  }                                                                                             \
-  void name##_columns_backward_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride,      \
-                                            const void* dy, const void* y, void* dx) noexcept { \
-    each<T>(columns, sizeof(T), stride, dy, y, dx,                                              \
-            [=](Line<T> g, Line<T> s, LineOut<T> d) { name<T>(rows, g, s, d); });               \
+#define BACKWARD(name, type, T)                                                                    \
+  void name##_backward_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride, const void* dy, \
+                                    const void* y, void* dx) noexcept {                            \
+    each<T>(rows, stride, sizeof(T), dy, y, dx,                                                    \
+            [=](Line<T> g, Line<T> s, LineOut<T> d) { name<T>(columns, g, s, d); });               \
+  }                                                                                                \
+  void name##_columns_backward_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride,         \
+                                            const void* dy, const void* y, void* dx) noexcept {    \
+    each<T>(columns, sizeof(T), stride, dy, y, dx,                                                 \
+            [=](Line<T> g, Line<T> s, LineOut<T> d) { name<T>(rows, g, s, d); });                  \
   }
 
 BACKWARD(softmax, f32, float)

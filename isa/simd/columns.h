@@ -1,5 +1,6 @@
 // Sums down the columns of a strip of a matrix, each column in the order of isa/sum_order.h. The
-// lanes of all columns live in one array that stays in the second cache; rows are read left to right.
+// lanes of all columns live in one array that stays in the second cache; rows are read left to
+// right.
 #pragma once
 #include "isa/simd/rows.h"
 
@@ -27,7 +28,8 @@ TENON_INLINE void fold_columns(size_t rows, size_t width, PerColumn (&lane)[kSum
 // total[c] = the sum down column c; step(sum, r, c, span) is a vector of sums with row r added, and
 // before(r) comes before the row's first step.
 template <class Before, class Step>
-TENON_INLINE void column_sums(size_t rows, size_t width, PerColumn& total, Before before, Step step) {
+TENON_INLINE void column_sums(size_t rows, size_t width, PerColumn& total, Before before,
+                              Step step) {
   PerColumn lane[kSumLanes];
   for (size_t c = 0; c < width; c += kLanes) total.set(c, F32(0.0f));
   for (size_t begin = 0; begin < rows; begin += kSumBlock) {
@@ -44,8 +46,8 @@ TENON_INLINE void column_sums(size_t rows, size_t width, PerColumn& total, Befor
   }
 }
 
-// Asks for the strip's part of a row that is a few rows further down. Rows lie pages apart, where the
-// hardware's own prefetching ends. May point beyond the last row: a prefetch never faults.
+// Asks for the strip's part of a row that is a few rows further down. Rows lie pages apart, where
+// the hardware's own prefetching ends. May point beyond the last row: a prefetch never faults.
 template <class T>
 TENON_INLINE void prefetch_below(const T* x, size_t r, ptrdiff_t stride, size_t width) {
   constexpr size_t kAhead = 4, kLine = 64;

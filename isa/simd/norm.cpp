@@ -1,5 +1,5 @@
-// layer_norm and rms_norm over xsimd: isa/norm.h says what each kernel computes. A row is read two or
-// three times, from the first or second cache after the first.
+// layer_norm and rms_norm over xsimd: isa/norm.h says what each kernel computes. A row is read two
+// or three times, from the first or second cache after the first.
 #include "isa/norm.h"
 
 #include "isa/simd/rows.h"
@@ -24,16 +24,18 @@ struct Spread {
 template <class T>
 TENON_INLINE Spread spread(size_t n, float eps, const T* x) {
   const F32 count(static_cast<float>(n));
-  const F32 about = row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
-                      return s + get(x + i, span);
-                    }) / count;
-  const F32 off = row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
-                    return s + (get(x + i, span) - about);
-                  }) / count;
-  const F32 squares = row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
-    const F32 d = get(x + i, span) - about;
-    return fma(d, d, s);
-  });
+  const F32 about =
+      row_sum(n, [&](F32 s, size_t i, auto span)
+                     __attribute__((always_inline)) { return s + get(x + i, span); }) /
+      count;
+  F32 differences, squares;
+  row_sums(n, differences, squares,
+           [&](F32& d, F32& q, size_t i, auto span) __attribute__((always_inline)) {
+             const F32 difference = get(x + i, span) - about;
+             d += difference;
+             q = fma(difference, difference, q);
+           });
+  const F32 off = differences / count;
   const F32 variance = fma(-off, off, squares / count), zero(0.0f);
   const F32 clamped = select(variance < zero, zero, variance);  // a NaN stays
   return {about, off, F32(1.0f) / sqrt(clamped + F32(eps))};
@@ -79,7 +81,7 @@ TENON_INLINE void rms_norm(const NormArgs& a) {
 
 }  // namespace
 
-#define NORM(types, T, W)                                                                         \
+#define NORM(types, T, W)                                                                          \
   void TENON_KERNEL(layer_norm_##types)(const NormArgs& args) noexcept { layer_norm<T, W>(args); } \
   void TENON_KERNEL(rms_norm_##types)(const NormArgs& args) noexcept { rms_norm<T, W>(args); }
 

@@ -30,17 +30,19 @@ struct Row {
 template <bool kMean, class R>
 TENON_INLINE F32 mean_gradient(const R& row, size_t n, F32 count) {
   if constexpr (!kMean) return F32(0.0f);
-  return row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
-           return s + row.g(i, span);
-         }) / count;
+  return row_sum(n, [&](F32 s, size_t i, auto span)
+                        __attribute__((always_inline)) { return s + row.g(i, span); }) /
+         count;
 }
 
 template <bool kMean, class T, class R>
 TENON_INLINE void input_gradient(const R& row, size_t n, T* dx) {
   const F32 count(static_cast<float>(n)), drift = mean_gradient<kMean>(row, n, count);
-  const F32 along = row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
-                      return fma(row.g(i, span), row.u(i, span), s);
-                    }) / count;
+  const F32 along = row_sum(n,
+                            [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
+                              return fma(row.g(i, span), row.u(i, span), s);
+                            }) /
+                    count;
   each_step(n, [&](size_t i, auto span) __attribute__((always_inline)) {
     const F32 g = row.g(i, span), rest = kMean ? g - drift : g;
     put(dx + i, fma(-row.u(i, span), along, rest) * row.rstd, span);
@@ -60,9 +62,9 @@ TENON_INLINE void weight_gradients(const R& row, size_t n, float* dgamma, float*
 template <bool kMean, class T, class W, class S>
 TENON_INLINE void backward(const NormBackwardArgs& a) {
   for (size_t r = 0; r < a.rows; ++r) {
-    Row<kMean, T, W> row{static_cast<const T*>(a.dy) + r * a.n, static_cast<const T*>(a.x) + r * a.n,
-                         static_cast<const W*>(a.gamma), F32(0.0f),
-                         F32(to_f32(static_cast<const S*>(a.rstd)[r]))};
+    Row<kMean, T, W> row{static_cast<const T*>(a.dy) + r * a.n,
+                         static_cast<const T*>(a.x) + r * a.n, static_cast<const W*>(a.gamma),
+                         F32(0.0f), F32(to_f32(static_cast<const S*>(a.rstd)[r]))};
     if constexpr (kMean) row.mean = F32(to_f32(static_cast<const S*>(a.mean)[r]));
     if (a.dgamma != nullptr || a.dbeta != nullptr) weight_gradients(row, a.n, a.dgamma, a.dbeta);
     if (a.dx != nullptr) input_gradient<kMean>(row, a.n, static_cast<T*>(a.dx) + r * a.n);
@@ -80,12 +82,12 @@ TENON_INLINE void row_fold(size_t rows, size_t columns, size_t width, const floa
 
 }  // namespace
 
-#define BACKWARD(types, T, W)                                                               \
-  void TENON_KERNEL(layer_norm_backward_##types)(const NormBackwardArgs& a) noexcept {      \
-    backward<true, T, W, W>(a);                                                             \
-  }                                                                                         \
-  void TENON_KERNEL(rms_norm_backward_##types)(const NormBackwardArgs& a) noexcept {        \
-    backward<false, T, W, float>(a);                                                        \
+#define BACKWARD(types, T, W)                                                          \
+  void TENON_KERNEL(layer_norm_backward_##types)(const NormBackwardArgs& a) noexcept { \
+    backward<true, T, W, W>(a);                                                        \
+  }                                                                                    \
+  void TENON_KERNEL(rms_norm_backward_##types)(const NormBackwardArgs& a) noexcept {   \
+    backward<false, T, W, float>(a);                                                   \
   }
 
 BACKWARD(f32_f32_f32, float, float)
@@ -94,10 +96,10 @@ BACKWARD(bf16_bf16_f32, bf16, float)
 BACKWARD(f16_f16_f16, f16, f16)
 BACKWARD(f16_f16_f32, f16, float)
 
-#define ROW_FOLD(type, T)                                                                  \
-  void TENON_KERNEL(row_fold_##type##_f32)(size_t rows, size_t columns, size_t width,      \
-                                           const float* x, void* y) noexcept {             \
-    row_fold(rows, columns, width, x, static_cast<T*>(y));                                 \
+#define ROW_FOLD(type, T)                                                             \
+  void TENON_KERNEL(row_fold_##type##_f32)(size_t rows, size_t columns, size_t width, \
+                                           const float* x, void* y) noexcept {        \
+    row_fold(rows, columns, width, x, static_cast<T*>(y));                            \
   }
 
 ROW_FOLD(f32, float)

@@ -1,8 +1,8 @@
 // Reductions over a row in the order that every ISA shares, for softmax and the norms.
 //
 // A row is summed in blocks of kBlock elements. Within a block element i belongs to virtual lane
-// i mod 64 and the lanes fold in halves, as isa/simd/vec.h says; the blocks' sums are added in turn,
-// so that the error of a long row grows with kBlock / 64 + n / kBlock and not with n.
+// i mod 64 and the lanes fold in halves, as isa/simd/vec.h says; the blocks' sums are added in
+// turn, so that the error of a long row grows with kBlock / 64 + n / kBlock and not with n.
 #pragma once
 #include "isa/simd/vec.h"
 #include "isa/sum_order.h"
@@ -112,7 +112,8 @@ TENON_INLINE F32 fold(F32 (&acc)[kGroups], Op op) {
 }
 
 // acc[g] = step(acc[g], i, span) for every step of [begin, end); begin is a multiple of 64. The
-// rest after the last 64 goes through memory, so that its code is there once and not for each group.
+// rest after the last 64 goes through memory, so that its code is there once and not for each
+// group.
 template <class Step>
 TENON_INLINE void walk(size_t begin, size_t end, F32 (&acc)[kGroups], Step step) {
   size_t i = begin;
@@ -122,17 +123,15 @@ TENON_INLINE void walk(size_t begin, size_t end, F32 (&acc)[kGroups], Step step)
     });
   if (i == end) return;
   alignas(64) float rest[kVirtualLanes];
-  each_group([&](auto g) __attribute__((always_inline)) {
-    acc[g].store_aligned(rest + g * kLanes);
-  });
+  each_group([&](auto g)
+                 __attribute__((always_inline)) { acc[g].store_aligned(rest + g * kLanes); });
   for (float* lanes = rest; i < end; i += kLanes, lanes += kLanes) {
     const Part part{end - i};
     const F32 old = F32::load_aligned(lanes);
     keep(step(old, i, part), old, part).store_aligned(lanes);
   }
-  each_group([&](auto g) __attribute__((always_inline)) {
-    acc[g] = F32::load_aligned(rest + g * kLanes);
-  });
+  each_group([&](auto g)
+                 __attribute__((always_inline)) { acc[g] = F32::load_aligned(rest + g * kLanes); });
 }
 
 struct Add {
@@ -166,11 +165,49 @@ TENON_INLINE F32 row_sum(size_t n, Step step) {
   return total;
 }
 
+// Two sums over one reading of the row: step(a, b, i, span) adds a step of it to both.
+template <class Step>
+TENON_INLINE void block_sums(size_t begin, size_t end, F32& first, F32& second, Step step) {
+  alignas(64) float rest[2][kVirtualLanes];
+  F32 a[kGroups], b[kGroups];
+  each_group([&](auto g) __attribute__((always_inline)) { a[g] = b[g] = F32(0.0f); });
+  size_t i = begin;
+  for (; i + kVirtualLanes <= end; i += kVirtualLanes)
+    each_group([&](auto g)
+                   __attribute__((always_inline)) { step(a[g], b[g], i + g * kLanes, Whole{}); });
+  if (i < end) {
+    each_group([&](auto g) __attribute__((always_inline)) {
+      a[g].store_aligned(rest[0] + g * kLanes);
+      b[g].store_aligned(rest[1] + g * kLanes);
+    });
+    for (size_t lane = 0; i < end; i += kLanes, lane += kLanes) {
+      const Part part{end - i};
+      const F32 old_a = F32::load_aligned(rest[0] + lane),
+                old_b = F32::load_aligned(rest[1] + lane);
+      F32 new_a = old_a, new_b = old_b;
+      step(new_a, new_b, i, part);
+      keep(new_a, old_a, part).store_aligned(rest[0] + lane);
+      keep(new_b, old_b, part).store_aligned(rest[1] + lane);
+    }
+    each_group([&](auto g) __attribute__((always_inline)) {
+      a[g] = F32::load_aligned(rest[0] + g * kLanes);
+      b[g] = F32::load_aligned(rest[1] + g * kLanes);
+    });
+  }
+  first += fold(a, Add{});
+  second += fold(b, Add{});
+}
+template <class Step>
+TENON_INLINE void row_sums(size_t n, F32& first, F32& second, Step step) {
+  first = second = F32(0.0f);
+  for (size_t begin = 0; begin < n; begin += kSumBlock)
+    block_sums(begin, n - begin < kSumBlock ? n : begin + kSumBlock, first, second, step);
+}
+
 // The largest element that is a number.
 template <class T>
 TENON_INLINE F32 row_max(size_t n, const T* x) {
-  return fold_block<Larger>(0, n, [&](F32 top, size_t i, auto span)
-                                      __attribute__((always_inline)) {
+  return fold_block<Larger>(0, n, [&](F32 top, size_t i, auto span) __attribute__((always_inline)) {
     return Larger{}(get(x + i, span), top);
   });
 }

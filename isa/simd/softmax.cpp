@@ -1,5 +1,5 @@
-// Softmax of rows over xsimd: isa/softmax.h says what each kernel computes. Three passes over a row,
-// which stays in the first or second cache: largest, sum of exponentials, result.
+// Softmax of rows over xsimd: isa/softmax.h says what each kernel computes. Three passes over a
+// row, which stays in the first or second cache: largest, sum of exponentials, result.
 #include "isa/softmax.h"
 
 #include "isa/simd/rows.h"
@@ -7,8 +7,9 @@
 namespace tenon {
 namespace {
 
-// Exponentials are kept for the last pass: in y where it is f32, for narrower types, which would lose
-// bits, in a row of f32 where that is short enough to stay in the first cache; else computed again.
+// Exponentials are kept for the last pass: in y where it is f32, for narrower types, which would
+// lose bits, in a row of f32 where that is short enough to stay in the first cache; else computed
+// again.
 constexpr size_t kKept = 4096;
 
 template <class T>
@@ -28,9 +29,8 @@ TENON_INLINE void softmax_row(size_t n, const T* x, T* y, float* kept) {
       put(y + i, get(kept + i, span) * scale, span);
     });
   else
-    each_step(n, [&](size_t i, auto span) __attribute__((always_inline)) {
-      put(y + i, term(i, span) * scale, span);
-    });
+    each_step(n, [&](size_t i, auto span)
+                     __attribute__((always_inline)) { put(y + i, term(i, span) * scale, span); });
 }
 
 TENON_INLINE void softmax_row(size_t n, const float* x, float* y) { softmax_row(n, x, y, y); }
@@ -55,12 +55,12 @@ TENON_INLINE void log_softmax_row(size_t n, const T* x, T* y) {
 
 }  // namespace
 
-#define SOFTMAX(name, type, T)                                                              \
-  void TENON_KERNEL(name##_##type)(size_t rows, size_t columns, ptrdiff_t stride,           \
-                                   const void* x, void* y) noexcept {                       \
-    for (size_t r = 0; r < rows; ++r)                                                       \
-      name##_row(columns, row_at(static_cast<const T*>(x), r, stride),                      \
-                 row_at(static_cast<T*>(y), r, stride));                                    \
+#define SOFTMAX(name, type, T)                                                                   \
+  void TENON_KERNEL(name##_##type)(size_t rows, size_t columns, ptrdiff_t stride, const void* x, \
+                                   void* y) noexcept {                                           \
+    for (size_t r = 0; r < rows; ++r)                                                            \
+      name##_row(columns, row_at(static_cast<const T*>(x), r, stride),                           \
+                 row_at(static_cast<T*>(y), r, stride));                                         \
   }
 
 SOFTMAX(softmax, f32, float)

@@ -67,17 +67,17 @@ TENON_INLINE void backward_columns(size_t rows, size_t columns, ptrdiff_t stride
 
 }  // namespace
 
-#define BACKWARD(name, Of, type, T)                                                             \
-  void TENON_KERNEL(name##_backward_##type)(size_t rows, size_t columns, ptrdiff_t stride,      \
-                                            const void* dy, const void* y, void* dx) noexcept { \
-    backward_rows<Of>(rows, columns, stride, static_cast<const T*>(dy),                         \
-                      static_cast<const T*>(y), static_cast<T*>(dx));                           \
-  }                                                                                             \
-  void TENON_KERNEL(name##_columns_backward_##type)(size_t rows, size_t columns,                \
-                                                    ptrdiff_t stride, const void* dy,           \
-                                                    const void* y, void* dx) noexcept {         \
-    backward_columns<Of>(rows, columns, stride, static_cast<const T*>(dy),                      \
-                         static_cast<const T*>(y), static_cast<T*>(dx));                        \
+#define BACKWARD(name, Of, type, T)                                                                \
+  void TENON_KERNEL(name##_backward_##type)(size_t rows, size_t columns, ptrdiff_t stride,         \
+                                            const void* dy, const void* y, void* dx) noexcept {    \
+    backward_rows<Of>(rows, columns, stride, static_cast<const T*>(dy), static_cast<const T*>(y),  \
+                      static_cast<T*>(dx));                                                        \
+  }                                                                                                \
+  void TENON_KERNEL(name##_columns_backward_##type)(size_t rows, size_t columns, ptrdiff_t stride, \
+                                                    const void* dy, const void* y,                 \
+                                                    void* dx) noexcept {                           \
+    backward_columns<Of>(rows, columns, stride, static_cast<const T*>(dy),                         \
+                         static_cast<const T*>(y), static_cast<T*>(dx));                           \
   }
 
 BACKWARD(softmax, OfSoftmax, f32, float)

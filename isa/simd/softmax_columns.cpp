@@ -1,8 +1,7 @@
-// Softmax of columns over xsimd: isa/softmax.h says what each kernel computes. A strip of columns is
-// done at a time: largest, sum of exponentials, result, each from the first row to the last.
-#include "isa/softmax.h"
-
+// Softmax of columns over xsimd: isa/softmax.h says what each kernel computes. A strip of columns
+// is done at a time: largest, sum of exponentials, result, each from the first row to the last.
 #include "isa/simd/columns.h"
+#include "isa/softmax.h"
 
 namespace tenon {
 namespace {
@@ -47,14 +46,14 @@ TENON_INLINE void softmax_strip(size_t rows, size_t width, ptrdiff_t stride, con
 }
 
 template <class T>
-TENON_INLINE void log_softmax_strip(size_t rows, size_t width, ptrdiff_t stride, const T* x,
-                                    T* y) {
+TENON_INLINE void log_softmax_strip(size_t rows, size_t width, ptrdiff_t stride, const T* x, T* y) {
   PerColumn top, sum;
   column_tops(rows, width, stride, x, top);
-  column_sums(rows, width, sum, [](size_t) {},
-              [&](F32 s, size_t r, size_t c, auto span) __attribute__((always_inline)) {
-                return s + exp_fall_f32(get(row_at(x, r, stride) + c, span) - top[c]);
-              });
+  column_sums(
+      rows, width, sum, [](size_t) {},
+      [&](F32 s, size_t r, size_t c, auto span) __attribute__((always_inline)) {
+        return s + exp_fall_f32(get(row_at(x, r, stride) + c, span) - top[c]);
+      });
   for (size_t c = 0; c < width; c += kLanes) sum.set(c, log_f32(sum[c]));
   for (size_t r = 0; r < rows; ++r) {
     const T* from = row_at(x, r, stride);
@@ -68,12 +67,12 @@ TENON_INLINE void log_softmax_strip(size_t rows, size_t width, ptrdiff_t stride,
 
 }  // namespace
 
-#define SOFTMAX(name, type, T)                                                              \
-  void TENON_KERNEL(name##_columns_##type)(size_t rows, size_t columns, ptrdiff_t stride,   \
-                                           const void* x, void* y) noexcept {               \
-    each_strip(columns, [&](size_t c, size_t width) {                                       \
+#define SOFTMAX(name, type, T)                                                                 \
+  void TENON_KERNEL(name##_columns_##type)(size_t rows, size_t columns, ptrdiff_t stride,      \
+                                           const void* x, void* y) noexcept {                  \
+    each_strip(columns, [&](size_t c, size_t width) {                                          \
       name##_strip(rows, width, stride, static_cast<const T*>(x) + c, static_cast<T*>(y) + c); \
-    });                                                                                     \
+    });                                                                                        \
   }
 
 SOFTMAX(softmax, f32, float)

@@ -45,14 +45,26 @@ struct NormCase {
   NormArgs args;
 
   NormCase(size_t r, size_t width, bool weights, bool layer, float center, Flush flush)
-      : rows(r), n(width), x(r * n, flush), y(r * n, flush), gamma(n, flush), beta(n, flush),
-        mean(r), rstd(r) {
+      : rows(r),
+        n(width),
+        x(r * n, flush),
+        y(r * n, flush),
+        gamma(n, flush),
+        beta(n, flush),
+        mean(r),
+        rstd(r) {
     auto rng = make_rng(n);
     fill_uniform(x.data(), r * n, rng, center - 2, center + 2);
     fill_uniform(gamma.data(), n, rng);
     fill_uniform(beta.data(), n, rng);
-    args = {r, n, 1e-5f, x.data(), weights ? gamma.data() : nullptr,
-            weights && layer ? beta.data() : nullptr, y.data(), layer ? mean.data() : nullptr,
+    args = {r,
+            n,
+            1e-5f,
+            x.data(),
+            weights ? gamma.data() : nullptr,
+            weights && layer ? beta.data() : nullptr,
+            y.data(),
+            layer ? mean.data() : nullptr,
             rstd.data()};
   }
   double weight(size_t i) const { return args.gamma != nullptr ? to_f32(gamma[i]) : 1; }
@@ -70,8 +82,8 @@ void expect_exact(const C& c, bool layer) {
     const double rstd = 1 / std::sqrt(squares / static_cast<double>(c.n) + c.args.eps);
     for (size_t i = 0; i < c.n; ++i) {
       const double scaled = (x(i) - mean) * rstd * c.weight(i), want = scaled + c.offset(i);
-      const double size = std::fabs(scaled) + 2 * std::fabs(c.offset(i)) +
-                          std::fabs(mean * rstd * c.weight(i));
+      const double size =
+          std::fabs(scaled) + 2 * std::fabs(c.offset(i)) + std::fabs(mean * rstd * c.weight(i));
       ASSERT_LE(std::fabs(to_f32(c.y[r * c.n + i]) - want),
                 kNormUlp * 0x1p-23 * size + half_unit<T>(want))
           << "row " << r << ", column " << i << " of " << c.n;
@@ -128,8 +140,16 @@ struct BackwardCase {
   NormBackwardArgs args;
 
   BackwardCase(size_t r, size_t width, bool weights, bool layer, Flush flush)
-      : rows(r), n(width), dy(r * n, flush), x(r * n, flush), dx(r * n, flush), gamma(n, flush),
-        mean(r, flush), rstd(r, flush), dgamma(n, flush), dbeta(n, flush) {
+      : rows(r),
+        n(width),
+        dy(r * n, flush),
+        x(r * n, flush),
+        dx(r * n, flush),
+        gamma(n, flush),
+        mean(r, flush),
+        rstd(r, flush),
+        dgamma(n, flush),
+        dbeta(n, flush) {
     auto rng = make_rng(n);
     fill_uniform(dy.data(), r * n, rng);
     fill_uniform(x.data(), r * n, rng);
@@ -138,8 +158,15 @@ struct BackwardCase {
     fill_uniform(rstd.data(), r, rng, 0.5f, 2);
     fill_uniform(dgamma.data(), n, rng);
     fill_uniform(dbeta.data(), n, rng);
-    args = {r, n, dy.data(), x.data(), weights ? gamma.data() : nullptr,
-            layer ? mean.data() : nullptr, rstd.data(), dx.data(), dgamma.data(),
+    args = {r,
+            n,
+            dy.data(),
+            x.data(),
+            weights ? gamma.data() : nullptr,
+            layer ? mean.data() : nullptr,
+            rstd.data(),
+            dx.data(),
+            dgamma.data(),
             layer ? dbeta.data() : nullptr};
   }
 };

@@ -1,5 +1,5 @@
-// Every softmax gradient row against double: sizes around the vector, the strip and the block, guard
-// pages, in place; the same bits as the reference and for a vector as a row or as a column.
+// Every softmax gradient row against double: sizes around the vector, the strip and the block,
+// guard pages, in place; the same bits as the reference and for a vector as a row or as a column.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -27,7 +27,11 @@ struct Operands {
   Guarded<T> dy, y, dx;
 
   Operands(size_t r, size_t c, size_t gap, bool log, Flush flush)
-      : rows(r), columns(c), pitch(c + gap), dy(span(), flush), y(span(), flush),
+      : rows(r),
+        columns(c),
+        pitch(c + gap),
+        dy(span(), flush),
+        y(span(), flush),
         dx(span(), flush) {
     auto rng = make_rng(r * 1000 + c);
     fill_uniform(dy.data(), span(), rng);

@@ -1,13 +1,14 @@
 // Every softmax row against double: sizes around the vector, the strip and the block, both guard
 // pages, in place, strides, special values; the same bits as the reference, and for a vector as a
 // row, as a column, alone or among others.
+#include "isa/softmax.h"
+
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "dispatch/tables.h"
-#include "isa/softmax.h"
 #include "isa/sum_order.h"
 #include "tests/support/guarded.h"
 #include "tests/support/rows.h"
@@ -136,8 +137,8 @@ TEST_P(SoftmaxTest, SpecialValues) {
     using T = decltype(zero);
     const float inf = INFINITY;
     const std::vector<std::vector<float>> heads = {
-        {-inf, -inf, -inf}, {inf, 1, 2}, {NAN, 1, 2}, {-inf, 0, 3}, {60000, -60000, 60000},
-        {-0.0f, 0.0f, -0.0f}, {-80, 0, -95}, {-inf, -inf, 5}};
+        {-inf, -inf, -inf},     {inf, 1, 2},          {NAN, 1, 2},   {-inf, 0, 3},
+        {60000, -60000, 60000}, {-0.0f, 0.0f, -0.0f}, {-80, 0, -95}, {-inf, -inf, 5}};
     for (const auto& head : heads)
       for (const size_t n : {3, 11, 70, 200})
         for (const size_t place : {size_t{0}, n - 3}) {
@@ -160,7 +161,8 @@ TEST_P(SoftmaxTest, AloneOrInABatch) {
   const Kernel<Softmax>& vertical = *pick(kSoftmax, down, host_cpu());
   with_storage(op(), [&](auto zero) {
     using T = decltype(zero);
-    Matrix<T> rows(21, kSumBlock + 300, 0, Flush::kEnd), columns(kSumBlock + 300, 21, 0, Flush::kEnd);
+    Matrix<T> rows(21, kSumBlock + 300, 0, Flush::kEnd),
+        columns(kSumBlock + 300, 21, 0, Flush::kEnd);
     fill(rows, 20);
     for (size_t r = 0; r < rows.rows; ++r)
       for (size_t c = 0; c < rows.columns; ++c) columns.x[c * 21 + r] = rows.x[r * rows.pitch + c];
