@@ -22,7 +22,7 @@ OPERATORS = {
     "nn.functional.relu": "relu",
     "nn.functional.silu": "silu",
     "nn.functional.gelu": "gelu",
-    "pow": "pow.Tensor_Scalar",
+    "square": "pow.Tensor_Scalar",
     "add": "add.Tensor",
     "sub": "sub.Tensor",
     "mul": "mul.Tensor",
