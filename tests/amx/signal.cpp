@@ -134,7 +134,9 @@ void die_of(int signal_number) {
   raise(signal_number);
 }
 
-void on_illegal(int number, siginfo_t* info, void* context) {
+// QEMU 7.2 enters handlers with a stack that is not aligned to 16.
+__attribute__((force_align_arg_pointer)) void on_illegal(int number, siginfo_t* info,
+                                                         void* context) {
   const int saved_errno = errno;
   greg_t* g = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   bool progressed;

@@ -50,7 +50,7 @@ TEST_P(TileMmF32Test, EverySizeAndLayout) {
   for (const Size& s : kSizes)
     for (Layout left : kLayouts)
       for (Layout right : kLayouts)
-        for (Flush flush : {Flush::kEnd, Flush::kBegin}) {
+        for (Flush flush : flushes_for(GetParam())) {
           MmF32 mm(s, left, right, flush);
           fill(mm);
           mm.run(GetParam());

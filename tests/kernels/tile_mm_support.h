@@ -107,6 +107,12 @@ struct Mm {
 // The rows of the table for one operation, and the AMX rows in the form compiled for AVX2.
 std::vector<Kernel<TileMm>> tile_mm_rows(std::string_view op);
 
+// Both ends of memory, or one for the reference, which is slow under emulation.
+inline std::vector<Flush> flushes_for(const Kernel<TileMm>& k) {
+  if (k.need == kNone) return {Flush::kEnd};
+  return {Flush::kEnd, Flush::kBegin};
+}
+
 // Counts the row as executed on this machine, whichever form ran.
 void note_execution(const Kernel<TileMm>& form);
 

@@ -93,7 +93,7 @@ TEST_P(TileMmBf16Test, EverySizeAndLayout) {
   for (const Size& s : kSizes)
     for (Layout left : kLayouts)
       for (Layout right : kLayouts)
-        for (Flush flush : {Flush::kEnd, Flush::kBegin}) {
+        for (Flush flush : flushes_for(GetParam())) {
           MmBf16 mm(s, left, right, flush);
           fill(mm);
           mm.run(GetParam());
@@ -203,7 +203,7 @@ TEST_P(TileMmInt8Test, EverySizeAndLayout) {
   for (const Size& s : kSizes)
     for (Layout left : kLayouts)
       for (Layout right : kLayouts)
-        for (Flush flush : {Flush::kEnd, Flush::kBegin}) {
+        for (Flush flush : flushes_for(GetParam())) {
           MmInt8 mm(s, left, right, flush);
           fill(mm);
           mm.run(GetParam());
