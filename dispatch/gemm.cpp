@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "dispatch/gemm_tiles.h"
 #include "dispatch/parallel.h"
 #include "dispatch/tables.h"
 
@@ -339,7 +340,22 @@ void run_batch(const Job& job) {
 }  // namespace
 
 const char* gemm_kernel_name(GemmEngine engine, GemmType type) {
-  return kernels_of(engine, type).direct.get().name;
+  return engine == GemmEngine::kTiles ? gemm_tiles_kernel(type).name
+                                      : kernels_of(engine, type).direct.get().name;
+}
+
+GemmEngine choose_gemm(const GemmShape& shape) {
+  // A disabled kernel's slot holds the reference, which needs nothing and beats nobody.
+  const auto usable = [&](GemmEngine engine) {
+    return engine == GemmEngine::kTiles ? gemm_tiles_kernel(shape.type).need != kNone
+                                        : kernels_of(engine, shape.type).direct.get().need != kNone;
+  };
+  for (const uint64_t features : {~uint64_t{0}, uint64_t{kAvx2 | kAvx512}}) {
+    const Cpu cpu{host_cpu().features & features, 0};
+    const GemmEngine engine = plan_gemm(shape, cpu);
+    if (engine == GemmEngine::kStock || usable(engine)) return engine;
+  }
+  return GemmEngine::kStock;
 }
 
 void run_gemm(GemmEngine engine, const GemmProblem& given) {
@@ -351,6 +367,10 @@ void run_gemm(GemmEngine engine, const GemmProblem& given) {
     p.b = {given.a.data, given.a.batch, given.a.column, given.a.row};
     std::swap(p.c.row, p.c.column);
     std::swap(p.y_row, p.y_column);
+  }
+  if (engine == GemmEngine::kTiles) {
+    if (run_gemm_tiles(p)) return;
+    engine = p.type == GemmType::kI8 ? GemmEngine::kI16 : GemmEngine::kF32;
   }
   const Job job = make_job(engine, p);
   if (p.batch > 1 && p.m * p.n * p.k < kLargeProducts) return run_batch(job);

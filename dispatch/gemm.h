@@ -31,6 +31,7 @@ struct GemmProblem {
   void* y;          // m x n; overlaps nothing but an equal c
   ptrdiff_t y_batch, y_row, y_column;
   float alpha, beta;
+  int products = 6;  // f32 on tiles: how many products of bf16 planes (isa/tile_mm.h)
 };
 
 enum class GemmEngine : uint8_t {
@@ -39,6 +40,7 @@ enum class GemmEngine : uint8_t {
   kBf16,   // bf16 dot instructions
   kI16,    // int8 widened to i16: exact on any vector ISA
   kVnni,   // int8 by byte dot instructions
+  kTiles,  // a tile unit (AMX): f32 by bf16 planes, bf16, int8
 };
 
 // What the choice depends on, apart from the machine. `packed`: the larger operand is not
@@ -54,6 +56,9 @@ GemmShape shape_of(const GemmProblem& p);
 // The engine for a shape on a machine. Pure: tests ask it about machines they do not own. Every
 // boundary between engines is a measured break-even, and stands here with its figures.
 GemmEngine plan_gemm(const GemmShape& shape, const Cpu& cpu);
+
+// plan_gemm on this host, without the kernels that TENON_DISABLE names.
+GemmEngine choose_gemm(const GemmShape& shape);
 
 // The name of the kernel that `engine` would run on this host.
 const char* gemm_kernel_name(GemmEngine engine, GemmType type);

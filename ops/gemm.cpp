@@ -1,6 +1,8 @@
 // Tensors as a GemmProblem: ops/gemm.h.
 #include "ops/gemm.h"
 
+#include <ATen/Context.h>
+
 #include "dispatch/env.h"
 #include "ops/view.h"
 
@@ -74,6 +76,18 @@ bool result_shape(const Product& x, const at::Tensor& y) {
   return batch && y.size(-2) == p.m && y.size(-1) == p.n;
 }
 
+// torch.set_float32_matmul_precision: highest, high, medium.
+int products() {
+  switch (at::globalContext().float32MatmulPrecision()) {
+    case at::Float32MatmulPrecision::HIGH:
+      return 3;
+    case at::Float32MatmulPrecision::MEDIUM:
+      return 1;
+    default:
+      return 6;
+  }
+}
+
 // The part of the gate behind the dtypes.
 void fill(Product& x, GemmType type, const at::Tensor& a, const at::Tensor& b) {
   x.why = operand_reason(x.kind, a, b);
@@ -90,7 +104,8 @@ void fill(Product& x, GemmType type, const at::Tensor& a, const at::Tensor& b) {
     x.why = Reason::kShape;
     return;
   }
-  x.engine = plan_gemm(shape_of(p), host_cpu());
+  x.engine = choose_gemm(shape_of(p));
+  if (x.engine == GemmEngine::kTiles && type == GemmType::kF32) p.products = products();
   if (x.engine == GemmEngine::kStock) x.why = Reason::kSize;
 }
 

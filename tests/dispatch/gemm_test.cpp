@@ -118,7 +118,9 @@ TEST(RunGemm, MatchesDoubleInBlocks) {
 TEST(RunGemm, MatchesDoubleOnEveryEngine) {
   const std::pair<GemmEngine, GemmType> engines[] = {{GemmEngine::kBf16, GemmType::kBf16},
                                                      {GemmEngine::kI16, GemmType::kI8},
-                                                     {GemmEngine::kVnni, GemmType::kI8}};
+                                                     {GemmEngine::kVnni, GemmType::kI8},
+                                                     {GemmEngine::kTiles, GemmType::kBf16},
+                                                     {GemmEngine::kTiles, GemmType::kI8}};
   const int64_t sizes[][3] = {{1, 1, 1}, {1, 40, 20}, {9, 70, 33}, {40, 6, 20}, {70, 101, 130}};
   for (const auto& [engine, type] : engines)
     for (const auto& s : sizes)
@@ -127,6 +129,22 @@ TEST(RunGemm, MatchesDoubleOnEveryEngine) {
         run_gemm(engine, job.p);
         job.expect_right();
       }
+}
+
+// Beyond the range of the bf16 planes the f32 kernels take over.
+TEST(RunGemm, TilesGiveWayOutOfRange) {
+  for (const float big : {1.0f, INFINITY}) {
+    Job job(GemmType::kF32, 2, 40, 70, 96, 0), want(GemmType::kF32, 2, 40, 70, 96, 0);
+    job.a.set(5, big), want.a.set(5, big);
+    run_gemm(GemmEngine::kTiles, job.p);
+    run_gemm(GemmEngine::kF32, want.p);
+    for (size_t i = 0; i < job.y.size(); ++i) {
+      if (std::isfinite(want.y[i]))
+        ASSERT_NEAR(job.y[i], want.y[i], 1e-3);
+      else
+        ASSERT_EQ(std::isnan(job.y[i]), std::isnan(want.y[i]));
+    }
+  }
 }
 
 TEST(RunGemm, MayWriteOverC) {
@@ -168,9 +186,14 @@ TEST(PlanGemm, KnowsMachinesAndShapes) {
   EXPECT_EQ(plan_gemm(cold, zen4), GemmEngine::kBf16);
   EXPECT_EQ(plan_gemm(cold, reproducible), GemmEngine::kStock);
   EXPECT_EQ(plan_gemm(cold, avx2), GemmEngine::kF32);
+  const Cpu spr{zen4.features | kAmxInt8 | kAmxBf16, 0};
+  EXPECT_EQ(plan_gemm(prefill, spr), GemmEngine::kTiles);
+  EXPECT_EQ(plan_gemm(cold, spr), GemmEngine::kTiles);
+  EXPECT_EQ(plan_gemm(decode, spr), GemmEngine::kF32);
   const GemmShape bytes{GemmType::kI8, 1, 64, 64, 64, true};
   EXPECT_EQ(plan_gemm(bytes, zen4), GemmEngine::kVnni);
   EXPECT_EQ(plan_gemm(bytes, avx2), GemmEngine::kI16);
+  EXPECT_EQ(plan_gemm(bytes, spr), GemmEngine::kTiles);
 }
 
 }  // namespace
