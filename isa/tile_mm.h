@@ -64,7 +64,7 @@ TENON_INLINE bool tile_mm_takes(const TileMmArgs& args, size_t element) {
 }
 
 // Blocks of mm_f32: B's planes (k_block x n_block) stay in L2 beside a panel of A's.
-constexpr size_t kTileF32M = 512, kTileF32N = 256, kTileF32K = 384;
+constexpr size_t kTileF32M = 1024, kTileF32N = 256, kTileF32K = 384;
 // Blocks of the other two: k_block in bytes, columns of the packed operand, rows of the streamed
 // one.
 constexpr size_t kTileCols = 512, kTileRows = 256, kTileKBytes = 1024;

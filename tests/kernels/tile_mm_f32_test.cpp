@@ -59,7 +59,7 @@ TEST_P(TileMmF32Test, EverySizeAndLayout) {
 }
 
 TEST_P(TileMmF32Test, BlocksOfEverySide) {
-  for (const Size& s : {Size{545, 33, 40}, Size{20, 530, 70}, Size{33, 40, 1200}}) {
+  for (const Size& s : {Size{1057, 33, 40}, Size{20, 530, 70}, Size{33, 40, 1200}}) {
     MmF32 mm(s, Layout::kRows, Layout::kColumns);
     fill(mm);
     mm.run(GetParam());
