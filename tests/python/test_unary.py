@@ -63,7 +63,7 @@ def assert_within(y, want, ulp):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_matches_float64(name, dtype):
     f, ulp = FUNCTIONS[name]
-    for shape in [(), (1,), (7,), (33,), (1000,), (17, 65)]:
+    for shape in [(), (1,), (7,), (33,), (1000,), (15, 65)]:
         x = operand(shape, dtype)
         with fast(name.replace("_tanh", "")):
             y = f(x)
@@ -138,6 +138,8 @@ def test_what_is_stocks():
         torch.exp(torch.randn(10, dtype=torch.float64))
     with falls_back("sigmoid", "dtype"):
         torch.sigmoid(torch.arange(10))
+    with falls_back("gelu", "size"):
+        F.gelu(torch.randn(9000))
     with falls_back("exp", "layout"):
         torch.exp(torch.randn(10, 10)[:, ::2])
     with falls_back("exp.out", "layout"):
