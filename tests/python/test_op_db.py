@@ -24,6 +24,7 @@ OPERATORS = {
     "tanh": "tanh",
     "rsqrt": "rsqrt",
     "pow": None,
+    "square": "pow.Tensor_Scalar",
     "add": "add.Tensor",
     "sub": "sub.Tensor",
     "mul": "mul.Tensor",
