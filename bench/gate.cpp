@@ -1,8 +1,9 @@
-// What an override costs where it hands the call back: exp of a 1-element f64 tensor, which the gate
-// refuses by dtype, with the overrides in the dispatcher and without.
+// What an override costs where it hands the call back: exp of a 1-element f64 tensor, which the
+// gate refuses by dtype, with the overrides in the dispatcher and without.
 //
-//   gate PLUGIN                  ns a call, medians of paired rounds, and a stock-against-stock control
-//   gate PLUGIN --calls on|off N N calls and nothing else: two runs under callgrind with different N
+//   gate PLUGIN                  ns a call, medians of paired rounds, and a stock-against-stock
+//   control gate PLUGIN --calls on|off N N calls and nothing else: two runs under callgrind with
+//   different N
 //                                give the instructions of one call
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/exp.h>

@@ -99,8 +99,8 @@ bool narrow(std::string_view isa, Cpu& cpu, std::string& error) {
                                       [&](const Level& l) { return word == l.name; });
     const uint64_t gone = word[0] == '-' ? removed_by(std::string_view(word).substr(1)) : kNone;
     if (level == std::end(kLevels) && gone == kNone) {
-      error = "TENON_ISA=" + std::string(isa) + ": unknown word '" + word +
-              "'; known words are " + known_words();
+      error = "TENON_ISA=" + std::string(isa) + ": unknown word '" + word + "'; known words are " +
+              known_words();
       return false;
     }
     if (level != std::end(kLevels)) cpu.features &= level->keep | kOwnBits;

@@ -48,8 +48,9 @@ class Slot {
 
  private:
   const Kernel<Fn>& choose() {
-    const Kernel<Fn>* k =
-        pick(table_, op_, host_cpu(), [](const Kernel<Fn>& row) { return kernel_enabled(row.op, row.name); });
+    const Kernel<Fn>* k = pick(table_, op_, host_cpu(), [](const Kernel<Fn>& row) {
+      return kernel_enabled(row.op, row.name);
+    });
     chosen_.store(k, std::memory_order_release);  // a racing thread stores the same row
     return *k;
   }

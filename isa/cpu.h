@@ -7,13 +7,13 @@ namespace tenon {
 
 enum Feature : uint64_t {
   kNone = 0,
-  kAvx2 = 1u << 0,         // AVX2 + FMA + F16C + BMI1/2 + LZCNT + MOVBE (x86-64-v3)
-  kAvx512 = 1u << 1,       // kAvx2 + AVX-512 F, CD, BW, DQ, VL (x86-64-v4)
-  kAvx512Vnni = 1u << 2,   // vpdpbusd
-  kAvx512Bf16 = 1u << 3,   // vdpbf16ps
+  kAvx2 = 1u << 0,        // AVX2 + FMA + F16C + BMI1/2 + LZCNT + MOVBE (x86-64-v3)
+  kAvx512 = 1u << 1,      // kAvx2 + AVX-512 F, CD, BW, DQ, VL (x86-64-v4)
+  kAvx512Vnni = 1u << 2,  // vpdpbusd
+  kAvx512Bf16 = 1u << 3,  // vdpbf16ps
   kAvx512Fp16 = 1u << 4,
   kAvx512Vbmi = 1u << 5,
-  kAmxInt8 = 1u << 6,      // with AMX-TILE, and the kernel's permission to use it
+  kAmxInt8 = 1u << 6,  // with AMX-TILE, and the kernel's permission to use it
   kAmxBf16 = 1u << 7,
   kAmxFp16 = 1u << 8,
   // Not of a machine but of a user's wish: kernels whose bits another machine cannot repeat are
@@ -35,9 +35,9 @@ struct FeatureName {
 
 // Every feature bit with its word, least first.
 inline constexpr FeatureName kFeatureNames[] = {
-    {"avx2", kAvx2},         {"avx512", kAvx512},     {"vnni", kAvx512Vnni},
-    {"bf16", kAvx512Bf16},   {"fp16", kAvx512Fp16},   {"vbmi", kAvx512Vbmi},
-    {"amx_int8", kAmxInt8},  {"amx_bf16", kAmxBf16},  {"amx_fp16", kAmxFp16},
+    {"avx2", kAvx2},        {"avx512", kAvx512},    {"vnni", kAvx512Vnni},
+    {"bf16", kAvx512Bf16},  {"fp16", kAvx512Fp16},  {"vbmi", kAvx512Vbmi},
+    {"amx_int8", kAmxInt8}, {"amx_bf16", kAmxBf16}, {"amx_fp16", kAmxFp16},
 };
 
 // What the hardware and the operating system offer, unnarrowed. kOwnBits is always set.

@@ -4,8 +4,9 @@
 // Included by isa/simd/vec.h and isa/ref/scalar.h, never alone. V offers + - * / and unary minus,
 // and as free functions fma(a, b, c), splat<V>(float), select(mask, a, b), round_even(v), abs(v),
 // copysign(magnitude, sign), sqrt(v), pow2(v) (2^v for integral v in [-126, 127]),
-// pow2_shifted (isa/math.h's kShift) and split_exponent; comparisons give the mask that select takes. Names end in _f32 because
-// argument-dependent lookup would otherwise prefer xsimd's functions of the same name.
+// pow2_shifted (isa/math.h's kShift) and split_exponent; comparisons give the mask that select
+// takes. Names end in _f32 because argument-dependent lookup would otherwise prefer xsimd's
+// functions of the same name.
 //
 // The bounds named here (kExpUlp, ...) stand in isa/unary.h.
 #pragma once

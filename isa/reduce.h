@@ -7,10 +7,10 @@
 // bf16 and f16 are widened to f32, accumulated in f32, and rounded once at the end.
 //
 // Preconditions: n > 0; x[o] is `outer_stride` bytes from x[o + 1], x[o][i] is `stride` bytes from
-// x[o][i + 1], and x[o][i] is `inner` contiguous elements; what lies between the rows of x[o] may be
-// read, though it is not used. x[o] is a row where inner is 1 and stride is the size of an element;
-// otherwise it is columns. y is contiguous and overlaps nothing. Any alignment; any outer and inner,
-// 0 included.
+// x[o][i + 1], and x[o][i] is `inner` contiguous elements; what lies between the rows of x[o] may
+// be read, though it is not used. x[o] is a row where inner is 1 and stride is the size of an
+// element; otherwise it is columns. y is contiguous and overlaps nothing. Any alignment; any outer
+// and inner, 0 included.
 //
 // The order of a float reduction, the same on every ISA: a lane takes its terms in turn in blocks
 // of kReduceBlock, each block from zero, and adds its block sums in turn, from zero. A column is a

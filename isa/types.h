@@ -11,8 +11,8 @@
 #define TENON_INLINE_MEMBER inline __attribute__((always_inline))
 
 // What the caller owes. Never checked in a kernel; documents and helps the optimiser.
-#define TENON_ASSUME(cond) \
-  do {                     \
+#define TENON_ASSUME(cond)                \
+  do {                                    \
     if (!(cond)) __builtin_unreachable(); \
   } while (false)
 

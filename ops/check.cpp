@@ -37,17 +37,25 @@ thread_local bool comparing = false;
 // torch.testing's relative tolerance of a dtype (torch/testing/_comparison.py); 0 for integers.
 double tolerance(at::ScalarType type) {
   switch (type) {
-    case at::kFloat: return 1.3e-6;
-    case at::kBFloat16: return 1.6e-2;
-    case at::kHalf: return 1e-3;
-    case at::kDouble: return 1e-7;
-    default: return 0;
+    case at::kFloat:
+      return 1.3e-6;
+    case at::kBFloat16:
+      return 1.6e-2;
+    case at::kHalf:
+      return 1e-3;
+    case at::kDouble:
+      return 1e-7;
+    default:
+      return 0;
   }
 }
 
 // The distance between neighbouring values of a dtype at |x|.
 double ulp(at::ScalarType type, double x) {
-  const int digits = type == at::kFloat ? 24 : type == at::kBFloat16 ? 8 : type == at::kHalf ? 11 : 53;
+  const int digits = type == at::kFloat      ? 24
+                     : type == at::kBFloat16 ? 8
+                     : type == at::kHalf     ? 11
+                                             : 53;
   const int least = type == at::kHalf ? -14 : -126;
   int exponent = least + 1;
   if (x != 0 && std::isfinite(x)) std::frexp(x, &exponent);
@@ -157,8 +165,7 @@ class Checked : public c10::OperatorKernel {
 }  // namespace
 
 torch::CppFunction checked(Override& o, c10::KernelFunction ours) {
-  return torch::CppFunction::makeFromBoxedFunctor(
-      std::make_unique<Checked>(o, std::move(ours)));
+  return torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Checked>(o, std::move(ours)));
 }
 
 void print_check() {

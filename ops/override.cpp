@@ -9,17 +9,27 @@ namespace tenon::ops {
 
 const char* reason_name(Reason reason) {
   switch (reason) {
-    case Reason::kDtype: return "dtype";
-    case Reason::kLayout: return "layout";
-    case Reason::kShape: return "shape";
-    case Reason::kSize: return "size";
-    case Reason::kOverlap: return "overlap";
-    case Reason::kArgument: return "argument";
-    case Reason::kMode: return "mode";
-    case Reason::kValue: return "value";
-    case Reason::kMachine: return "machine";
+    case Reason::kDtype:
+      return "dtype";
+    case Reason::kLayout:
+      return "layout";
+    case Reason::kShape:
+      return "shape";
+    case Reason::kSize:
+      return "size";
+    case Reason::kOverlap:
+      return "overlap";
+    case Reason::kArgument:
+      return "argument";
+    case Reason::kMode:
+      return "mode";
+    case Reason::kValue:
+      return "value";
+    case Reason::kMachine:
+      return "machine";
     case Reason::kNone:
-    case Reason::kCount: break;
+    case Reason::kCount:
+      break;
   }
   return "";
 }

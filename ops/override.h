@@ -32,7 +32,7 @@ const char* reason_name(Reason reason);
 struct Override {
   const char* schema = "";  // "add.Tensor"
   const char* accepts = "";
-  const c10::KernelFunction* stock = nullptr;  // these two live as long as the process
+  const c10::KernelFunction* stock = nullptr;   // these two live as long as the process
   const c10::OperatorHandle* handle = nullptr;  // null: this torch has no such operator
 
   static constexpr size_t kKernels = 8;  // dtypes and engines one operator chooses among
@@ -60,7 +60,7 @@ template <class R, class... A>
 struct StockCall {
   static R call(const Override& o, A... args) {
     return o.stock->call<R, A...>(*o.handle, c10::DispatchKeySet(c10::DispatchKey::CPU),
-                                 std::forward<A>(args)...);
+                                  std::forward<A>(args)...);
   }
 };
 

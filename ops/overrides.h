@@ -141,10 +141,12 @@ Tensor embedding(const Tensor& weight, const Tensor& index, int64_t padding, boo
 std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, IntArrayRef shape,
                                               const std::optional<Tensor>& weight,
                                               const std::optional<Tensor>& bias, double eps);
-std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(
-    const Tensor& dy, const Tensor& x, IntArrayRef shape, const Tensor& mean, const Tensor& rstd,
-    const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-    std::array<bool, 3> wanted);
+std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& dy, const Tensor& x,
+                                                       IntArrayRef shape, const Tensor& mean,
+                                                       const Tensor& rstd,
+                                                       const std::optional<Tensor>& weight,
+                                                       const std::optional<Tensor>& bias,
+                                                       std::array<bool, 3> wanted);
 Tensor rms_norm(c10::DispatchKeySet keys, const Tensor& x, IntArrayRef shape,
                 const std::optional<Tensor>& weight, std::optional<double> eps);
 

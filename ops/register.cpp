@@ -46,9 +46,13 @@ struct Row {
   c10::KernelFunction (*kernel)();
 };
 
-#define OVERRIDE(fn, schema, key, need, accepts)                                  \
-  {&override_of<&fn>, schema, key, need, accepts,                                 \
-   [] { return torch::CppFunction(TORCH_FN(fn)); },                               \
+#define OVERRIDE(fn, schema, key, need, accepts)    \
+  {&override_of<&fn>,                               \
+   schema,                                          \
+   key,                                             \
+   need,                                            \
+   accepts,                                         \
+   [] { return torch::CppFunction(TORCH_FN(fn)); }, \
    [] { return c10::KernelFunction::makeFromUnboxedFunction(TORCH_FN(fn)); }},
 const Row kRows[] = {
 #include "ops/overrides.inc"
@@ -95,11 +99,10 @@ std::vector<std::unique_ptr<torch::Library>>& libraries() {
 }
 
 void install(const Row& row) {
-  auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten", row.key, __FILE__,
-                                                  __LINE__);
-  library->impl(row.schema, environment().check
-                                ? checked(*row.override, row.kernel())
-                                : row.unboxed());
+  auto library =
+      std::make_unique<torch::Library>(torch::Library::IMPL, "aten", row.key, __FILE__, __LINE__);
+  library->impl(row.schema,
+                environment().check ? checked(*row.override, row.kernel()) : row.unboxed());
   libraries().push_back(std::move(library));
 }
 

@@ -16,10 +16,14 @@ using nlohmann::json;
 
 const char* state_name(State state) {
   switch (state) {
-    case State::kRegistered: return "registered";
-    case State::kAbsent: return "not in this torch";
-    case State::kDisabled: return "disabled";
-    case State::kMachine: return "stock is as good on this machine";
+    case State::kRegistered:
+      return "registered";
+    case State::kAbsent:
+      return "not in this torch";
+    case State::kDisabled:
+      return "disabled";
+    case State::kMachine:
+      return "stock is as good on this machine";
   }
   return "";
 }
@@ -34,16 +38,14 @@ json kernels_of(const Override& o) {
 json fallbacks_of(const Override& o) {
   json reasons = json::object();
   for (size_t i = 1; i < o.fallbacks.size(); ++i)
-    if (const int64_t n = o.fallbacks[i].load())
-      reasons[reason_name(static_cast<Reason>(i))] = n;
+    if (const int64_t n = o.fallbacks[i].load()) reasons[reason_name(static_cast<Reason>(i))] = n;
   return reasons;
 }
 
 json describe(const Registration& r) {
   const Override& o = *r.override;
-  return {{"schema", o.schema},         {"state", state_name(r.state)},
-          {"takes", o.accepts},         {"hits", o.hits.load()},
-          {"kernels", kernels_of(o)},   {"fallbacks", fallbacks_of(o)}};
+  return {{"schema", o.schema},    {"state", state_name(r.state)}, {"takes", o.accepts},
+          {"hits", o.hits.load()}, {"kernels", kernels_of(o)},     {"fallbacks", fallbacks_of(o)}};
 }
 
 std::string features() {

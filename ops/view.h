@@ -13,10 +13,14 @@ namespace tenon::ops {
 // 0 f32, 1 bf16, 2 f16, -1 everything else: the index of a kernel among an operator's three.
 inline int float_type(at::ScalarType type) {
   switch (type) {
-    case at::kFloat: return 0;
-    case at::kBFloat16: return 1;
-    case at::kHalf: return 2;
-    default: return -1;
+    case at::kFloat:
+      return 0;
+    case at::kBFloat16:
+      return 1;
+    case at::kHalf:
+      return 2;
+    default:
+      return -1;
   }
 }
 

@@ -19,8 +19,14 @@ void run(benchmark::State& state, const Kernel<Argmax>& k) {
   std::vector<uint32_t> x((outer * n * inner * size + 3) / 4);
   for (uint32_t& w : x) w = (rng() & 0xbfffbfffu) | 0x30003000u;
   std::vector<int64_t> index(outer * inner);
-  const ArgmaxArgs args{outer, n, inner, static_cast<ptrdiff_t>(n * inner * size),
-                        static_cast<ptrdiff_t>(inner * size), x.data(), nullptr, index.data()};
+  const ArgmaxArgs args{outer,
+                        n,
+                        inner,
+                        static_cast<ptrdiff_t>(n * inner * size),
+                        static_cast<ptrdiff_t>(inner * size),
+                        x.data(),
+                        nullptr,
+                        index.data()};
   for (auto _ : state) {
     k.run(args);
     benchmark::ClobberMemory();
@@ -33,8 +39,12 @@ const int registered = [] {
   for (const Kernel<Argmax>& k : kArgmax)
     if (k.run != nullptr && k.fits(host_cpu()))
       benchmark::RegisterBenchmark(k.name, [&k](benchmark::State& s) { run(s, k); })
-          ->Args({1, 16, 1})->Args({1, 1000, 1})->Args({1024, 4096, 1})
-          ->Args({1, 1024, 4096})->Args({1, 2, 1 << 20})->Args({1000, 16, 64});
+          ->Args({1, 16, 1})
+          ->Args({1, 1000, 1})
+          ->Args({1024, 4096, 1})
+          ->Args({1, 1024, 4096})
+          ->Args({1, 2, 1 << 20})
+          ->Args({1000, 16, 64});
   return 0;
 }();
 

@@ -22,7 +22,8 @@ const int registered = [] {
   for (const Kernel<Unary>& k : kUnary)
     if (k.run != nullptr && k.fits(host_cpu()))
       benchmark::RegisterBenchmark(k.name, [&k](benchmark::State& s) { run(s, k); })
-          ->Arg(1000)->Arg(1 << 20);
+          ->Arg(1000)
+          ->Arg(1 << 20);
   return 0;
 }();
 

@@ -63,8 +63,7 @@ int info() {
   fmt::print("torch      {}", active_torch());
   print_plugins();
   fmt::print("\n{:<34} kernel\n", "operation");
-  for (const Choice& c : plan(host_cpu()))
-    fmt::print("{:<34} {}\n", c.op, c.kernel);
+  for (const Choice& c : plan(host_cpu())) fmt::print("{:<34} {}\n", c.op, c.kernel);
   return 0;
 }
 

@@ -1,5 +1,6 @@
-// libtenon.so, the preload shim: libc only, and nothing happens in a process without torch. It loads
-// the plugin that fits the process's torch at a moment when libtorch's own constructors are done:
+// libtenon.so, the preload shim: libc only, and nothing happens in a process without torch. It
+// loads the plugin that fits the process's torch at a moment when libtorch's own constructors are
+// done:
 //   * a program linked to libtorch: just before main(), through __libc_start_main;
 //   * Python: after torch/_C has called libtorch_python's initModule(), which goes through the PLT.
 // A program that opens libtorch later may call tenon_load(). No constructor, no other hook: every

@@ -16,9 +16,7 @@ struct Widened {
 struct Kept {
   using Y = int8_t;
   TENON_INLINE Y one(int8_t x) { return x; }
-  TENON_INLINE void put(Y* y, __m128i x) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(y), x);
-  }
+  TENON_INLINE void put(Y* y, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(y), x); }
 };
 struct Shifted {  // x + 128, unsigned
   using Y = uint8_t;

@@ -244,14 +244,16 @@ TENON_INLINE float fold_lanes(F32 x, Op op) {
 template <size_t half = kLanes / 2, class Op>
 TENON_INLINE float fold_vector(F32 x, Op op) {
   x = op(x, lanes_from<half>(x));
-  if constexpr (half > 1) return fold_vector<half / 2>(x, op);
-  else return x.get(0);
+  if constexpr (half > 1)
+    return fold_vector<half / 2>(x, op);
+  else
+    return x.get(0);
 }
 
 template <class Op>
 TENON_INLINE F32 fold_groups(F32 (&acc)[kGroups], Op op) {
   _Pragma("GCC unroll 8") for (size_t half = kGroups / 2; half > 0; half /= 2)
-    _Pragma("GCC unroll 8") for (size_t g = 0; g < half; ++g) acc[g] = op(acc[g], acc[g + half]);
+      _Pragma("GCC unroll 8") for (size_t g = 0; g < half; ++g) acc[g] = op(acc[g], acc[g + half]);
   return acc[0];
 }
 

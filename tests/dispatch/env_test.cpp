@@ -52,9 +52,7 @@ TEST(OperatorWord, IsTheOperatorOfAllForms) {
   EXPECT_EQ(operator_word("exp_"), "exp");
 }
 
-TEST(HostCpu, IsNoWiderThanTheHardware) {
-  EXPECT_TRUE(detect_cpu().has(host_cpu().features));
-}
+TEST(HostCpu, IsNoWiderThanTheHardware) { EXPECT_TRUE(detect_cpu().has(host_cpu().features)); }
 
 }  // namespace
 }  // namespace tenon::test

@@ -1,4 +1,5 @@
-// Ranges of parallel_for: disjoint, complete, and on the OpenMP runtime of the process if it has one.
+// Ranges of parallel_for: disjoint, complete, and on the OpenMP runtime of the process if it has
+// one.
 #include "dispatch/parallel.h"
 
 #include <gtest/gtest.h>

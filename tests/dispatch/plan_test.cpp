@@ -1,4 +1,5 @@
-// dispatch/plans/*.txt says what each known machine runs; this keeps it true. After a wanted change:
+// dispatch/plans/*.txt says what each known machine runs; this keeps it true. After a wanted
+// change:
 // ./ci/run plans.
 #include <gtest/gtest.h>
 

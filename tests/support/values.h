@@ -25,12 +25,28 @@ void fill_uniform(T* p, size_t n, std::mt19937_64& rng, float low = -2, float hi
 
 // Zeros, infinities, NaN, subnormals and the ends of the range, as f32.
 inline const std::vector<float>& special_values() {
-  static const std::vector<float> values = {
-      0.0f, -0.0f, 1.0f, -1.0f, 0.5f, 88.7f, -87.3f, -103.9f, 1e-40f, -1e-40f, 1e-45f, 3.0e38f,
-      -3.0e38f, 6.1e-5f, -6e-8f, 65504.0f,
-      std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-      std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::min(),
-      std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+  static const std::vector<float> values = {0.0f,
+                                            -0.0f,
+                                            1.0f,
+                                            -1.0f,
+                                            0.5f,
+                                            88.7f,
+                                            -87.3f,
+                                            -103.9f,
+                                            1e-40f,
+                                            -1e-40f,
+                                            1e-45f,
+                                            3.0e38f,
+                                            -3.0e38f,
+                                            6.1e-5f,
+                                            -6e-8f,
+                                            65504.0f,
+                                            std::numeric_limits<float>::infinity(),
+                                            -std::numeric_limits<float>::infinity(),
+                                            std::numeric_limits<float>::quiet_NaN(),
+                                            std::numeric_limits<float>::min(),
+                                            std::numeric_limits<float>::max(),
+                                            std::numeric_limits<float>::lowest()};
   return values;
 }
 
@@ -45,8 +61,9 @@ double ulp_at(double want) {
 }
 
 template <class T>
-constexpr double kEpsilon = std::is_same_v<T, float> ? 0x1p-23 : std::is_same_v<T, bf16> ? 0x1p-7
-                                                                                         : 0x1p-10;
+constexpr double kEpsilon = std::is_same_v<T, float>  ? 0x1p-23
+                            : std::is_same_v<T, bf16> ? 0x1p-7
+                                                      : 0x1p-10;
 
 // Error of `got` in units of T's last place at `want`. Equal non-finite values have error 0, and
 // a finite reference that rounds beyond T's range may become infinite.
