@@ -4,19 +4,12 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
 namespace tenon::test {
 
 enum class Flush { kEnd, kBegin };  // which end of the buffer touches the unreadable page
-
-// TENON_TEST_GUARD=0 leaves the pages readable: QEMU's masked loads read every lane of the vector.
-inline bool guarding() {
-  const char* word = std::getenv("TENON_TEST_GUARD");
-  return word == nullptr || std::strcmp(word, "0") != 0;
-}
 
 template <class T>
 class Guarded {
@@ -28,9 +21,8 @@ class Guarded {
     void* map = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) throw std::bad_alloc();
     base_ = static_cast<char*>(map);
-    const int closed = guarding() ? PROT_NONE : PROT_READ;
-    mprotect(base_, page, closed);
-    mprotect(base_ + page + body, page, closed);
+    mprotect(base_, page, PROT_NONE);
+    mprotect(base_ + page + body, page, PROT_NONE);
     char* start = flush == Flush::kEnd ? base_ + page + body - bytes : base_ + page;
     data_ = reinterpret_cast<T*>(start);
   }
