@@ -15,6 +15,7 @@ A line that cannot be read ends the run with its file and number.
 """
 
 import argparse
+import ctypes
 import json
 import pathlib
 import statistics
@@ -177,6 +178,15 @@ def compare(rows, path):
     return sum(gain < 0.9 for gain, _ in changes)
 
 
+def keep_freed_memory():
+    """Make glibc keep what is freed: which of two calls gets fresh pages, and so page faults, would
+    otherwise depend on what else lies at the end of the heap, not on the kernels."""
+    libc = ctypes.CDLL(None)
+    m_trim_threshold, m_mmap_max = -1, -4  # malloc.h
+    libc.mallopt(m_trim_threshold, 2**31 - 1)
+    libc.mallopt(m_mmap_max, 0)
+
+
 def arguments():
     parser = argparse.ArgumentParser(prog="ci/run bench ops", description=__doc__.splitlines()[0])
     parser.add_argument("filter", nargs="?", default="", help="part of an operator's name or file")
@@ -212,6 +222,7 @@ def main():
     args = arguments()
     if args.clock == "cpu":
         CLOCK, args.threads = time.process_time, "1"
+    keep_freed_memory()
     tenon.load()
     torch.manual_seed(1)
     torch.set_grad_enabled(False)

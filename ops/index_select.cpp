@@ -130,7 +130,7 @@ Tensor& index_select_out(const Tensor& x, int64_t dim, const Tensor& index, Tens
   return y;
 }
 
-Tensor embedding(const Tensor& weight, const Tensor& index, int64_t padding, bool scale_grad,
+Tensor embedding(const Tensor& weight, const Tensor& index, c10::SymInt padding, bool scale_grad,
                  bool sparse) {
   Plan plan;
   if (const Reason why = plan_embedding(weight, index, plan); why != Reason::kNone)

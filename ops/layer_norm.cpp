@@ -60,14 +60,15 @@ Reason gate_backward(const Tensor& dy, const Tensor& x, const Tensor& mean, cons
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, IntArrayRef shape,
+std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, c10::SymIntArrayRef sizes,
                                               const std::optional<Tensor>& weight,
                                               const std::optional<Tensor>& bias, double eps) {
+  const IntArrayRef shape = C10_AS_INTARRAYREF_SLOW(sizes);
   const Tensor &gamma = value(weight), &beta = value(bias);
   NormShape s;
   Reason why = gate(x, shape, gamma, beta, s);
   if (why == Reason::kNone && s.n < kShortestRow[float_type(x.scalar_type())]) why = Reason::kSize;
-  if (why != Reason::kNone) return stock<&layer_norm>(why, x, shape, weight, bias, eps);
+  if (why != Reason::kNone) return stock<&layer_norm>(why, x, sizes, weight, bias, eps);
   const Tensor& w = gamma.defined() ? gamma : beta.defined() ? beta : x;
   const Kernel<Norm>& k = kernels[norm_types(x.scalar_type(), w.scalar_type())].get();
   const auto scope = taken<&layer_norm>(k.name);
@@ -85,17 +86,18 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, IntArrayRef shape
 }
 
 std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& dy, const Tensor& x,
-                                                       IntArrayRef shape, const Tensor& mean,
-                                                       const Tensor& rstd,
+                                                       c10::SymIntArrayRef sizes,
+                                                       const Tensor& mean, const Tensor& rstd,
                                                        const std::optional<Tensor>& weight,
                                                        const std::optional<Tensor>& bias,
                                                        std::array<bool, 3> wanted) {
+  const IntArrayRef shape = C10_AS_INTARRAYREF_SLOW(sizes);
   const Tensor &gamma = value(weight), &beta = value(bias);
   NormShape s;
   Reason why = gate(x, shape, gamma, beta, s);
   if (why == Reason::kNone) why = gate_backward(dy, x, mean, rstd, gamma, beta, wanted, s);
   if (why != Reason::kNone)
-    return stock<&layer_norm_backward>(why, dy, x, shape, mean, rstd, weight, bias, wanted);
+    return stock<&layer_norm_backward>(why, dy, x, sizes, mean, rstd, weight, bias, wanted);
   const ScalarType type = mean.scalar_type();
   const Kernel<NormBackward>& k = backward_kernels[norm_types(x.scalar_type(), type)].get();
   const auto scope = taken<&layer_norm_backward>(k.name);

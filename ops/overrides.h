@@ -1,5 +1,7 @@
 // The override functions, one per row of overrides.inc; each has its operator's C++ signature.
-// An operator's contract is ATen's; what the fast path takes is said in its row.
+// An operator's contract is ATen's; what the fast path takes is said in its row. Where the schema
+// has SymInt the function has it too: a stock kernel of symbolic signature is then called directly,
+// not boxed.
 #pragma once
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
@@ -7,6 +9,7 @@
 #include <c10/core/Layout.h>
 #include <c10/core/MemoryFormat.h>
 #include <c10/core/Scalar.h>
+#include <c10/core/SymIntArrayRef.h>
 #include <c10/util/string_view.h>
 
 #include <optional>
@@ -134,20 +137,20 @@ Tensor cat(const at::ITensorListRef& tensors, int64_t dim);
 Tensor& cat_out(const at::ITensorListRef& tensors, int64_t dim, Tensor& y);
 Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index);
 Tensor& index_select_out(const Tensor& x, int64_t dim, const Tensor& index, Tensor& y);
-Tensor embedding(const Tensor& weight, const Tensor& index, int64_t padding, bool scale_grad,
+Tensor embedding(const Tensor& weight, const Tensor& index, c10::SymInt padding, bool scale_grad,
                  bool sparse);
 
 // The norms: native_layer_norm is layer_norm's leaf; rms_norm is composite.
-std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, IntArrayRef shape,
+std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, c10::SymIntArrayRef sizes,
                                               const std::optional<Tensor>& weight,
                                               const std::optional<Tensor>& bias, double eps);
 std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& dy, const Tensor& x,
-                                                       IntArrayRef shape, const Tensor& mean,
-                                                       const Tensor& rstd,
+                                                       c10::SymIntArrayRef sizes,
+                                                       const Tensor& mean, const Tensor& rstd,
                                                        const std::optional<Tensor>& weight,
                                                        const std::optional<Tensor>& bias,
                                                        std::array<bool, 3> wanted);
-Tensor rms_norm(c10::DispatchKeySet keys, const Tensor& x, IntArrayRef shape,
+Tensor rms_norm(c10::DispatchKeySet keys, const Tensor& x, c10::SymIntArrayRef sizes,
                 const std::optional<Tensor>& weight, std::optional<double> eps);
 
 }  // namespace tenon::ops

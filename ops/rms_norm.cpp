@@ -66,9 +66,11 @@ class Quiet : public c10::WarningHandler {
 Tensor stock_of_one(float x, const std::optional<Tensor>& weight) {
   const Tensor one = empty_cpu({1}, at::kBFloat16);
   *mutable_data<c10::BFloat16>(one) = c10::BFloat16(x);
-  return StockCall<Tensor, DispatchKeySet, const Tensor&, IntArrayRef, const std::optional<Tensor>&,
+  const c10::SymInt size(1);
+  return StockCall<Tensor, DispatchKeySet, const Tensor&, c10::SymIntArrayRef,
+                   const std::optional<Tensor>&,
                    std::optional<double>>::call(override_of<&rms_norm>,
-                                                DispatchKeySet(DispatchKey::CPU), one, {1}, weight,
+                                                DispatchKeySet(DispatchKey::CPU), one, size, weight,
                                                 std::nullopt);
 }
 
@@ -185,12 +187,15 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
 
 }  // namespace
 
-Tensor rms_norm(DispatchKeySet keys, const Tensor& x, IntArrayRef shape,
+Tensor rms_norm(DispatchKeySet keys, const Tensor& x, c10::SymIntArrayRef sizes,
                 const std::optional<Tensor>& weight, std::optional<double> eps) {
+  const auto known = c10::asIntArrayRefSlowOpt(sizes);
+  if (!known) return stock<&rms_norm>(Reason::kMode, keys, x, sizes, weight, eps);
+  const IntArrayRef shape = *known;
   const Tensor w = weight.value_or(Tensor());
   NormShape s;
   if (const Reason why = gate(keys, x, shape, w, eps, s); why != Reason::kNone)
-    return stock<&rms_norm>(why, keys, x, shape, weight, eps);
+    return stock<&rms_norm>(why, keys, x, sizes, weight, eps);
   const Kernel<Norm>& k = kernels[norm_types(x.scalar_type(), weight_type(x, w))].get();
   const auto scope = taken<&rms_norm>(k.name);
   const double added = eps.value_or(std::numeric_limits<float>::epsilon());
