@@ -121,10 +121,10 @@ TEST(RunGemm, MatchesDoubleOnEveryEngine) {
                                                      {GemmEngine::kVnni, GemmType::kI8},
                                                      {GemmEngine::kTiles, GemmType::kBf16},
                                                      {GemmEngine::kTiles, GemmType::kI8}};
-  const int64_t sizes[][3] = {{1, 1, 1}, {1, 40, 20}, {9, 70, 33}, {40, 6, 20}, {70, 101, 130}};
+  const int64_t sizes[][3] = {{1, 1, 1}, {1, 40, 20}, {9, 70, 33}, {40, 6, 20}, {36, 49, 66}};
   for (const auto& [engine, type] : engines)
     for (const auto& s : sizes)
-      for (int layout : {0, 1, 2, 3, 8, 11}) {
+      for (int layout : {0, 3, 10}) {
         Job job(type, layout % 3 == 0 ? 2 : 1, s[0], s[1], s[2], layout);
         run_gemm(engine, job.p);
         job.expect_right();
