@@ -157,6 +157,8 @@ Reason plan_block(const Tensor& x, at::OptionalIntArrayRef dims, Plan& plan) {
   if (!reduced) return Reason::kArgument;
   const auto block = block_of(x, *reduced);
   if (!block) return Reason::kLayout;
+  // A few columns of bytes: stock is as good.
+  if (x.itemsize() == 1 && block->inner > 1 && block->inner < 16) return Reason::kSize;
   plan.reduced = *reduced;
   plan.block = *block;
   return Reason::kNone;

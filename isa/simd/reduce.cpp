@@ -136,6 +136,35 @@ TENON_INLINE void tile(Columns<X, Y>& c) {
   }
 }
 
+// 64 columns in registers all the way down: for rows so short that the next row is near.
+template <class Op, class X, class Y>
+TENON_INLINE void descend(const Columns<X, Y>& c, size_t j) {
+  F32 total[kGroups];
+  const char* x = c.x + static_cast<ptrdiff_t>(j * sizeof(X));
+  for (size_t i = 0; i < c.n;) {
+    const bool first = i == 0;
+    const size_t end = least(c.n, i + kReduceBlock);
+    F32 acc[kGroups];
+    UNROLL for (F32& a : acc) a = Op::start();
+    for (; i < end; ++i, x += c.stride)
+      UNROLL for (size_t g = 0; g < kGroups; ++g) acc[g] =
+          Op::join(acc[g], load(reinterpret_cast<const X*>(x) + g * kLanes));
+    UNROLL for (size_t g = 0; g < kGroups; ++g) total[g] =
+        first ? acc[g] : Op::join(total[g], acc[g]);
+  }
+  UNROLL for (size_t g = 0; g < kGroups; ++g)
+      store(c.y + j + g * kLanes, Op::finish(total[g], c.divisor));
+}
+
+template <class Op, class X, class Y>
+TENON_INLINE bool descend_all(const Columns<X, Y>& c) {
+  constexpr ptrdiff_t kShortRow = 2048;  // bytes
+  if (c.stride > kShortRow || c.width < kVirtualLanes || c.n < 8) return false;
+  for (size_t j = 0; j < c.width; j += kVirtualLanes)
+    descend<Op>(c, least(j, c.width - kVirtualLanes));
+  return true;
+}
+
 // Fewer columns than a vector. Blocks are independent until they are added to the total, so eight
 // of them go down the rows side by side and none waits for its last addition. Whole vectors are
 // read where that stays inside x; what is beyond a row lands in lanes that nobody looks at.
@@ -191,7 +220,7 @@ TENON_INLINE void columns(const ReduceArgs& a) {
       c.n = a.n;
       c.divisor = a.divisor;
       c.y = static_cast<Y*>(a.y) + o * a.inner + j;
-      tile<Op>(c);
+      if (!descend_all<Op>(c)) tile<Op>(c);
     }
 }
 
