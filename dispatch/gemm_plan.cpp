@@ -19,10 +19,12 @@ bool f32_wins(const GemmShape& s) {
 
 // bf16 and f16, the same machine: stock has no kernel of its own for products there.
 //   1024x1024x1024 5-6.6 (b along k), 55-72 (along its rows); 1x4096x4096 1.7, 1x576x576 1.2-1.6;
-//   along rows: 1x4x64 0.8-0.98, 1x64x4 0.8-1.1, 32x4x1 0.9; 1x16x16 1.1, 32x64x64 10
+//   along rows: 1x4x64 0.8-0.98, 1x64x4 0.8-1.1, 32x4x1 0.9; 1x16x16 1.1, 32x64x64 10;
+//   batch of 16, 1x1x1: 0.7
 bool half_wins(const GemmShape& s) {
   const int64_t many = s.m < s.n ? s.n : s.m;
-  return !s.packed || (s.k >= 32 && many >= 16);
+  if (s.packed) return s.k >= 32 && many >= 16;
+  return s.batch == 1 || s.k >= 8;
 }
 
 // Where a tile unit wins. From shared measurements on Granite Rapids (torch 2.13, one thread): f32

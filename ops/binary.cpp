@@ -16,6 +16,9 @@ namespace {
 
 constexpr int64_t kGrain = 32768;
 constexpr int64_t kLeastRow = 16;  // shorter rows are not worth a kernel call each
+// Out of cache f32 arithmetic costs what memory costs, and stock's loops stream it a little better;
+// rows and columns lose their advantage sooner (bench ops binary; Zen 3, torch 2.13).
+constexpr int64_t kMostF32 = 65536, kMostBroadcastF32 = 8192;
 
 #define SLOTS(type, f) \
   Slot<type> f##_kernels[] = {{k##type, #f "_f32"}, {k##type, #f "_bf16"}, {k##type, #f "_f16"}};
@@ -152,6 +155,9 @@ Plan make_plan(const Operator& op, const Tensor& a, const Tensor& b, const Scala
   const double value = alpha.toDouble();
   if (std::isfinite(value) && std::fabs(value) > FLT_MAX) return Reason::kArgument;
   const Plan plan = make_plan(a, b, op.sign * static_cast<float>(value));
+  if (plan.why == Reason::kNone && a.scalar_type() == at::kFloat &&
+      plan.rows * plan.n > (plan.rows == 1 ? kMostF32 : kMostBroadcastF32))
+    return Reason::kSize;
   const bool both = plan.repeat != Repeat::kRight && plan.repeat != Repeat::kLeft &&
                     plan.repeat != Repeat::kRightColumn;
   return both || value == 1 ? plan : Plan(Reason::kArgument);

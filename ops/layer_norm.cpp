@@ -68,6 +68,9 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, c10::SymIntArrayR
   NormShape s;
   Reason why = gate(x, shape, gamma, beta, s);
   if (why == Reason::kNone && s.n < kShortestRow[float_type(x.scalar_type())]) why = Reason::kSize;
+  // Weights of another type: stock is as good (bench ops norm; Zen 3, torch 2.13).
+  const bool mixed = gamma.defined() && gamma.scalar_type() != x.scalar_type();
+  if (why == Reason::kNone && mixed) why = Reason::kDtype;
   if (why != Reason::kNone) return stock<&layer_norm>(why, x, sizes, weight, bias, eps);
   const Tensor& w = gamma.defined() ? gamma : beta.defined() ? beta : x;
   const Kernel<Norm>& k = kernels[norm_types(x.scalar_type(), w.scalar_type())].get();

@@ -184,7 +184,10 @@ Reason plan_amax(const Tensor& x, at::OptionalIntArrayRef dims, Plan& plan) {
   if (type < 0) return Reason::kDtype;
   plan.type = x.scalar_type();
   plan.kernels = &kMax[type];
-  return plan_block(x, dims, plan);
+  const Reason why = plan_block(x, dims, plan);
+  // The larger of two rows is a copy: stock streams it as well (bench ops reduce: 2x1024x1024).
+  const bool few = why == Reason::kNone && plan.block.inner > 262144 && plan.block.n < 4;
+  return few ? Reason::kSize : why;
 }
 
 Reason gate_out(const Tensor& y, const Tensor& x, const Plan& plan, bool keepdim) {
