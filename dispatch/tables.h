@@ -23,12 +23,18 @@
 #include "isa/tile_mm.h"
 #include "isa/transpose.h"
 #include "isa/unary.h"
+#include "isa/unary_backward.h"
 
 namespace tenon {
 
 #define TENON_FN Unary
 #define TENON_CONSTANT kUnary
 #define TENON_ROWS "isa/tables/unary.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN UnaryBackward
+#define TENON_CONSTANT kUnaryBackward
+#define TENON_ROWS "isa/tables/unary_backward.inc"
 #include "dispatch/table.inc"
 
 #define TENON_FN Softmax

@@ -108,44 +108,83 @@ TENON_INLINE V silu_f32(V x) {
   return x * select(x < splat<V>(0.0f), e, one) / (one + e);
 }
 
+// Phi, the normal distribution function, as two polynomials: below 1, Phi(x) = 1/2 + x P(x^2);
+// above, Phi(-a) = e^(-a^2/2) Q(2v - 1) / (a + 3), v = a / (a + 3).
+constexpr float kNormalNear[] = {0x1.988454p-2f,   -0x1.105826p-4f, 0x1.46cc3ep-7f,
+                                 -0x1.36d8aep-10f, 0x1.d9c178p-14f, -0x1.f4d38ep-18f};
+constexpr float kNormalFar[] = {0x1.754a76p-1f,  -0x1.04c726p-1f, 0x1.d71306p-3f,
+                                -0x1.833234p-5f, -0x1.563d1ep-7f, 0x1.c9a72cp-8f,
+                                0x1.dcbbd6p-11f, -0x1.0beddep-10f};
+
+// |x|, or 15 where that is smaller: e^(-15^2/2) and what falls faster round to zero.
+template <class V>
+TENON_INLINE V abs_to_15_f32(V x) {
+  const V a = abs(x), cap = splat<V>(15.0f);
+  return select(a > cap, cap, a);
+}
+
 // x Phi(x) within kGeluUlp, Phi the normal distribution function; NaN at minus infinity, as ATen's.
-// Below 1, Phi(x) = 1/2 + x P(x^2). Above, a Phi(-a) = e^(-a^2/2) v Q(2v - 1), v = a / (a + 3):
 // Q stays between 0.4 and 1.05 where Phi(-a) falls to nothing, so one polynomial serves and the
 // result is as exact far out as it is near.
 template <class V>
 TENON_INLINE V gelu_f32(V x) {
-  constexpr float p[] = {0x1.988454p-2f,   -0x1.105826p-4f, 0x1.46cc3ep-7f,
-                         -0x1.36d8aep-10f, 0x1.d9c178p-14f, -0x1.f4d38ep-18f};
-  constexpr float q[] = {0x1.754a76p-1f,  -0x1.04c726p-1f, 0x1.d71306p-3f,  -0x1.833234p-5f,
-                         -0x1.563d1ep-7f, 0x1.c9a72cp-8f,  0x1.dcbbd6p-11f, -0x1.0beddep-10f};
   const V one = splat<V>(1.0f), three = splat<V>(3.0f), half = splat<V>(0.5f);
-  const V cap = splat<V>(15.0f);  // e^(-15^2/2) rounds to zero
-  V a = abs(x);
-  const V near = x * fma(x, horner_f32(x * x, p), half);
-  const auto is_near = a < one;
-  a = select(a > cap, cap, a);
+  const V near = x * fma(x, horner_f32(x * x, kNormalNear), half), a = abs_to_15_f32(x);
   const V b = a * half, square = a * b;
   const V e = exp_f32(-square, -fma(a, b, -square));
   const V v = a / (a + three), t = fma(splat<V>(2.0f), v, -one);
-  const V tail = v * horner_f32(t, q) * e, zero = splat<V>(0.0f);
-  return select(is_near, near, select(x < zero, x * zero, x) - tail);
+  const V tail = v * horner_f32(t, kNormalFar) * e, zero = splat<V>(0.0f);
+  return select(a < one, near, select(x < zero, x * zero, x) - tail);
 }
 
-// x (1 + tanh u) / 2 = x sigmoid(2u) with u = sqrt(2/pi) (x + 0.044715 x^3), within kGeluTanhUlp.
-// 2u is computed in two parts: its rounding alone would show 60-fold in e^-2u where that is small.
+// e^-2u of a >= 0 for u = sqrt(2/pi) (a + 0.044715 a^3). 2u is computed in two parts: its rounding
+// alone would show 60-fold in the result where that is small.
 template <class V>
-TENON_INLINE V gelu_tanh_f32(V x) {
+TENON_INLINE V gelu_tanh_fall_f32(V a) {
   const V a_high = splat<V>(0x1.9884p+0f), a_low = splat<V>(0x1.4cf50e0000000p-18f);
   const V b_high = splat<V>(0x1.2444f2p-4f), b_low = splat<V>(0x1.49b16ap-29f);
-  const V one = splat<V>(1.0f), zero = splat<V>(0.0f), cap = splat<V>(15.0f);
-  V a = abs(x);
-  a = select(a > cap, cap, a);
   const V s = a * a, s_low = fma(a, a, -s);
   const V c = fma(s, b_high, a_high);  // a_high is short, so that c - a_high is exact
   const V c_low = fma(s_low, b_high, fma(s, b_high, a_high - c) + fma(s, b_low, a_low));
   const V w = a * c, w_low = fma(a, c_low, fma(a, c, -w));
-  const V e = exp_f32(-w, -w_low);
+  return exp_f32(-w, -w_low);
+}
+
+// x (1 + tanh u) / 2 = x sigmoid(2u) with u = sqrt(2/pi) (x + 0.044715 x^3), within kGeluTanhUlp.
+template <class V>
+TENON_INLINE V gelu_tanh_f32(V x) {
+  const V one = splat<V>(1.0f), zero = splat<V>(0.0f);
+  const V e = gelu_tanh_fall_f32(abs_to_15_f32(x));
   return x * select(x < zero, e, one) / (one + e);
+}
+
+// Derivatives of silu and the two gelus at x, NaN at the infinities, as ATen's. With s a sigmoid,
+// s (1 - s) is e r r with r = 1 / (1 + e), e = e^-|..|: nothing cancels.
+template <class V>
+TENON_INLINE V silu_derivative_f32(V x) {
+  const V one = splat<V>(1.0f), e = exp_f32(-abs(x)), r = one / (one + e), t = e * r;
+  return fma(x * t, r, select(x < splat<V>(0.0f), t, r));
+}
+
+template <class V>
+TENON_INLINE V gelu_tanh_derivative_f32(V x) {
+  const V one = splat<V>(1.0f), a = abs_to_15_f32(x), e = gelu_tanh_fall_f32(a);
+  const V r = one / (one + e), t = e * r;
+  const V slope = fma(a * a, splat<V>(0x1.b6676cp-3f), splat<V>(0x1.988454p+0f));  // 2 du/dx
+  return fma(x * t * r, slope, select(x < splat<V>(0.0f), t, r));
+}
+
+// Phi(x) + x e^(-x^2/2) / sqrt(2 pi).
+template <class V>
+TENON_INLINE V gelu_derivative_f32(V x) {
+  const V one = splat<V>(1.0f), three = splat<V>(3.0f), half = splat<V>(0.5f);
+  const V a = abs_to_15_f32(x), b = a * half, square = a * b;
+  const V e = exp_f32(-square, -fma(a, b, -square));
+  const V t = fma(splat<V>(2.0f), a / (a + three), -one);
+  const V tail = e * horner_f32(t, kNormalFar) / (a + three);
+  const V far = select(x < splat<V>(0.0f), tail, one - tail);
+  const V near = fma(x, horner_f32(x * x, kNormalNear), half);
+  return fma(x * e, splat<V>(0x1.988454p-2f), select(a < one, near, far));
 }
 
 // Adding and subtracting kShift rounds to an integer, which is then in the sum's last bits.

@@ -48,6 +48,20 @@ Tensor pow(const Tensor& x, const Scalar& exponent);
 Tensor& pow_(Tensor& x, const Scalar& exponent);
 Tensor& pow_out(const Tensor& x, const Scalar& exponent, Tensor& y);
 
+// Backward of the activations.
+Tensor threshold_backward(const Tensor& dy, const Tensor& x, const Scalar& threshold);
+Tensor& threshold_backward_out(const Tensor& dy, const Tensor& x, const Scalar& threshold,
+                               Tensor& dx);
+Tensor sigmoid_backward(const Tensor& dy, const Tensor& y);
+Tensor& sigmoid_backward_out(const Tensor& dy, const Tensor& y, Tensor& dx);
+Tensor tanh_backward(const Tensor& dy, const Tensor& y);
+Tensor& tanh_backward_out(const Tensor& dy, const Tensor& y, Tensor& dx);
+Tensor silu_backward(const Tensor& dy, const Tensor& x);
+Tensor& silu_backward_out(const Tensor& dy, const Tensor& x, Tensor& dx);
+Tensor gelu_backward(const Tensor& dy, const Tensor& x, c10::string_view approximate);
+Tensor& gelu_backward_out(const Tensor& dy, const Tensor& x, c10::string_view approximate,
+                          Tensor& dx);
+
 // Element-wise arithmetic.
 Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha);
 Tensor& add_(Tensor& a, const Tensor& b, const Scalar& alpha);
