@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <tuple>
 
@@ -216,16 +217,21 @@ void decode(const Call& c, const Tensor& out, const Tensor& lse, Attention* run,
     t.partial = mutable_data<float>(memory) + workers * scratch + i * chunks * partial;
     return t;
   };
+  if (chunks == 0) {
+    for (int64_t i = 0; i < kv; ++i) merge(start(0, i));
+    return;
+  }
+  // Whoever finishes a head's last chunk merges them all: a second parallel loop would cost a
+  // barrier.
+  const auto done = std::make_unique<std::atomic<int64_t>[]>(static_cast<size_t>(kv));
   for_tasks(kv * chunks, workers, [&](int64_t worker, int64_t i) {
     AttentionTask t = start(worker, i / chunks);
     t.key_begin = static_cast<size_t>(i % chunks) * kDecodeKeys;
     t.key_end = std::min(t.key_begin + kDecodeKeys, static_cast<size_t>(keys));
     t.partial += i % chunks * partial;
     run(t);
-    if (chunks == 1) merge(t);
+    if (++done[static_cast<size_t>(i / chunks)] == chunks) merge(start(worker, i / chunks));
   });
-  if (chunks == 1) return;
-  for_tasks(kv, std::min(workers, kv), [&](int64_t worker, int64_t i) { merge(start(worker, i)); });
 }
 
 }  // namespace
