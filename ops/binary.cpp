@@ -91,12 +91,7 @@ bool wrapped(const Tensor& t) { return t.unsafeGetTensorImpl()->is_wrapped_numbe
 // dimensions of size 1 strides of its own.
 bool keeps_strides(const Tensor& t) {
   if (!dense(t)) return false;
-  if (t.is_contiguous()) {
-    int64_t step = 1;
-    for (int64_t d = t.dim() - 1; d >= 0; step *= t.size(d--))
-      if (t.stride(d) != step) return false;
-    return true;
-  }
+  if (t.is_contiguous()) return like_new(t);
   return std::find(t.sizes().begin(), t.sizes().end(), 1) == t.sizes().end();
 }
 

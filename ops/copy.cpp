@@ -219,8 +219,7 @@ Tensor to_copy(const Tensor& x, std::optional<ScalarType> type, std::optional<at
   if (flat.why != Reason::kNone)
     return stock<&to_copy>(flat.why, x, type, layout, device, pin_memory, non_blocking, format);
   const auto scope = taken<&to_copy>(flat.name());
-  Tensor y =
-      x.is_contiguous() ? empty_cpu(x.sizes(), to) : empty_strided_cpu(x.sizes(), x.strides(), to);
+  Tensor y = like_new(x) ? empty_cpu(x.sizes(), to) : empty_strided_cpu(x.sizes(), x.strides(), to);
   run_flat(flat, x, y);
   return y;
 }

