@@ -101,7 +101,9 @@ Reason gate(const Call& c, double dropout_p) {
     if (const Reason why = gate_operand(*t, c.q); why != Reason::kNone) return why;
   if (dropout_p != 0) return Reason::kArgument;
   if (const Reason why = gate_shape(c); why != Reason::kNone) return why;
-  if (!c.decodes() && stock_prefill_wins(c.q.scalar_type())) return Reason::kMachine;
+  // Without a key stock's kernel divides by zero.
+  if (!c.decodes() && c.keys() > 0 && stock_prefill_wins(c.q.scalar_type()))
+    return Reason::kMachine;
   return c.mask == nullptr ? Reason::kNone : gate_mask(c);
 }
 

@@ -88,6 +88,13 @@ int products() {
   }
 }
 
+// Why a product is stock's: its size, or this machine, whose stock kernels are better than those of
+// the machines that take it.
+Reason refusal(const GemmShape& shape) {
+  const Cpu narrow{kAvx2, 0};
+  return plan_gemm(shape, narrow) == GemmEngine::kStock ? Reason::kSize : Reason::kMachine;
+}
+
 // The part of the gate behind the dtypes.
 void fill(Product& x, GemmType type, const at::Tensor& a, const at::Tensor& b) {
   x.why = operand_reason(x.kind, a, b);
@@ -104,9 +111,10 @@ void fill(Product& x, GemmType type, const at::Tensor& a, const at::Tensor& b) {
     x.why = Reason::kShape;
     return;
   }
-  x.engine = choose_gemm(shape_of(p));
+  const GemmShape shape = shape_of(p);
+  x.engine = choose_gemm(shape);
   if (x.engine == GemmEngine::kTiles && type == GemmType::kF32) p.products = products();
-  if (x.engine == GemmEngine::kStock) x.why = Reason::kSize;
+  if (x.engine == GemmEngine::kStock) x.why = refusal(shape);
 }
 
 }  // namespace
