@@ -51,23 +51,28 @@ void share_out(const View& v, int64_t size, F f) {
   });
 }
 
-Reason gate(const Tensor& x, int64_t dim) {
+// Fewer columns than these fill too little of a vector (bench ops softmax columns: x3, x5; Zen 3).
+constexpr int64_t kLeastColumns = 4, kLeastColumnsBackward = 6;
+
+Reason gate(const Tensor& x, int64_t dim, int64_t least_columns) {
   if (float_type(x.scalar_type()) < 0) return Reason::kDtype;
   if (!plain(x)) return Reason::kLayout;
   const int64_t dims = std::max<int64_t>(1, x.dim());
   if (dim < -dims || dim >= dims) return Reason::kArgument;
-  return x.numel() == 0 ? Reason::kSize : Reason::kNone;
+  const int64_t columns = View(x, dim).inner;
+  const bool narrow = columns != 1 && columns < least_columns;
+  return x.numel() == 0 || narrow ? Reason::kSize : Reason::kNone;
 }
 
 Reason gate_forward(const Tensor& x, int64_t dim, bool half_to_float) {
-  return half_to_float ? Reason::kArgument : gate(x, dim);
+  return half_to_float ? Reason::kArgument : gate(x, dim, kLeastColumns);
 }
 
 Reason gate_backward(const Tensor& dy, const Tensor& y, int64_t dim, ScalarType type) {
   if (dy.scalar_type() != type || y.scalar_type() != type) return Reason::kDtype;
   if (!plain(y)) return Reason::kLayout;
   if (dy.sizes() != y.sizes()) return Reason::kShape;
-  return gate(dy, dim);
+  return gate(dy, dim, kLeastColumnsBackward);
 }
 
 // Whether y can take a result made from x as it stands.

@@ -9,7 +9,7 @@ from conftest import falls_back, fast, on_threads
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 EPSILON = {torch.float32: 2.0**-23, torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11}
-SHAPES = ((1,), (16,), (1000,), (7, 33), (5, 70, 3), (2, 9, 130), (3, 1, 4, 1), (40, 4100))
+SHAPES = ((1,), (16,), (1000,), (7, 33), (5, 70, 6), (2, 9, 130), (3, 1, 7, 1), (40, 4100))
 NAMES = ("softmax", "log_softmax")
 
 
@@ -90,6 +90,10 @@ def test_fallbacks():
         torch.softmax(torch.randn(3, dtype=torch.float64), 0)
     with falls_back("_softmax", "size"):
         assert torch.softmax(torch.randn(0, 3), 1).shape == (0, 3)
+    with falls_back("_softmax", "size"):
+        torch.softmax(torch.randn(4, 5, 3), 1)
+    with falls_back("_softmax_backward_data", "size"):
+        torch._softmax_backward_data(torch.randn(4, 5, 5), torch.rand(4, 5, 5), 1, torch.float32)
     with falls_back("_softmax", "argument"), pytest.raises(IndexError):
         torch.softmax(torch.randn(3), 1)
     with fast("_softmax"):
