@@ -143,16 +143,22 @@ Plan make_plan(const Tensor& a, const Tensor& b, float s) {
   return plan_broadcast(a, b, s);
 }
 
+// Stock's f32 loops over so many elements are as good or better.
+Plan within_size(const Plan& plan, const Tensor& a) {
+  const bool large = plan.why == Reason::kNone && a.scalar_type() == at::kFloat &&
+                     plan.rows * plan.n > (plan.rows == 1 ? kMostF32 : kMostBroadcastF32);
+  return large ? Plan(Reason::kSize) : plan;
+}
+
+Plan plan_product(const Tensor& a, const Tensor& b) { return within_size(make_plan(a, b, 1), a); }
+
 // With alpha as the factor of b. A number has to have the factor 1: elsewhere stock rounds the
 // product or does not, as the case may be. What f32 cannot hold, stock refuses.
-Plan make_plan(const Operator& op, const Tensor& a, const Tensor& b, const Scalar& alpha) {
+Plan plan_sum(const Operator& op, const Tensor& a, const Tensor& b, const Scalar& alpha) {
   if (alpha.isComplex() || alpha.isBoolean()) return Reason::kArgument;
   const double value = alpha.toDouble();
   if (std::isfinite(value) && std::fabs(value) > FLT_MAX) return Reason::kArgument;
-  const Plan plan = make_plan(a, b, op.sign * static_cast<float>(value));
-  if (plan.why == Reason::kNone && a.scalar_type() == at::kFloat &&
-      plan.rows * plan.n > (plan.rows == 1 ? kMostF32 : kMostBroadcastF32))
-    return Reason::kSize;
+  const Plan plan = within_size(make_plan(a, b, op.sign * static_cast<float>(value)), a);
   const bool both = plan.repeat != Repeat::kRight && plan.repeat != Repeat::kLeft &&
                     plan.repeat != Repeat::kRightColumn;
   return both || value == 1 ? plan : Plan(Reason::kArgument);
@@ -297,13 +303,13 @@ Tensor& out(const Operator& op, Plan plan, const Tensor& a, const Tensor& b, Ten
 
 #define SUM(f, op)                                                                    \
   Tensor f(const Tensor& a, const Tensor& b, const Scalar& alpha) {                   \
-    return functional<&f>(op, make_plan(op, a, b, alpha), a, b, alpha);               \
+    return functional<&f>(op, plan_sum(op, a, b, alpha), a, b, alpha);                \
   }                                                                                   \
   Tensor& f##_(Tensor& a, const Tensor& b, const Scalar& alpha) {                     \
-    return in_place<&f##_>(op, make_plan(op, a, b, alpha), a, b, alpha);              \
+    return in_place<&f##_>(op, plan_sum(op, a, b, alpha), a, b, alpha);               \
   }                                                                                   \
   Tensor& f##_out(const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor& y) { \
-    return out<&f##_out>(op, make_plan(op, a, b, alpha), a, b, y, alpha);             \
+    return out<&f##_out>(op, plan_sum(op, a, b, alpha), a, b, y, alpha);              \
   }
 SUM(add, kAdd)
 SUM(sub, kSub)
@@ -311,13 +317,13 @@ SUM(sub, kSub)
 
 #define PRODUCT(f, op)                                           \
   Tensor f(const Tensor& a, const Tensor& b) {                   \
-    return functional<&f>(op, make_plan(a, b, 1), a, b);         \
+    return functional<&f>(op, plan_product(a, b), a, b);         \
   }                                                              \
   Tensor& f##_(Tensor& a, const Tensor& b) {                     \
-    return in_place<&f##_>(op, make_plan(a, b, 1), a, b);        \
+    return in_place<&f##_>(op, plan_product(a, b), a, b);        \
   }                                                              \
   Tensor& f##_out(const Tensor& a, const Tensor& b, Tensor& y) { \
-    return out<&f##_out>(op, make_plan(a, b, 1), a, b, y);       \
+    return out<&f##_out>(op, plan_product(a, b), a, b, y);       \
   }
 PRODUCT(mul, kMul)
 PRODUCT(div, kDiv)

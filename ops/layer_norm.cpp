@@ -23,6 +23,11 @@ constinit Slot<NormBackward> backward_kernels[5] = {
 // there are, so that a row has the same bits alone and in a batch.
 constexpr int64_t kShortestRow[] = {1000, 256, 256};
 
+bool short_rows(const Tensor& x, IntArrayRef shape) {
+  const int type = float_type(x.scalar_type());
+  return type >= 0 && c10::multiply_integers(shape) < kShortestRow[type];
+}
+
 const Tensor& value(const std::optional<Tensor>& t) {
   static const Tensor none;
   return t ? *t : none;
@@ -66,8 +71,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, c10::SymIntArrayR
   const IntArrayRef shape = C10_AS_INTARRAYREF_SLOW(sizes);
   const Tensor &gamma = value(weight), &beta = value(bias);
   NormShape s;
-  Reason why = gate(x, shape, gamma, beta, s);
-  if (why == Reason::kNone && s.n < kShortestRow[float_type(x.scalar_type())]) why = Reason::kSize;
+  Reason why = short_rows(x, shape) ? Reason::kSize : gate(x, shape, gamma, beta, s);
   // Weights of another type: stock is as good (bench ops norm; Zen 3, torch 2.13).
   const bool mixed = gamma.defined() && gamma.scalar_type() != x.scalar_type();
   if (why == Reason::kNone && mixed) why = Reason::kDtype;
