@@ -1,6 +1,6 @@
 // Loops of one instruction each, with enough independent accumulators to hide its latency, and a
 // loop that reads memory. Instructions beyond the baseline stand in functions with a target
-// attribute, so that this file needs no flags.
+// attribute, so that this file needs no flags. Of other architectures only the memory is measured.
 #include "bench/peaks.h"
 
 #include <sys/mman.h>
@@ -23,74 +23,55 @@
 namespace tenon::bench {
 namespace {
 
-// Stops the compiler from turning "for n, for chains" inside out, which would leave one chain.
-#if defined(__x86_64__)
-#define TENON_IN_ORDER(s) __asm__ volatile("" : "+v"(s))
-#else
-#define TENON_IN_ORDER(s)
-#endif
-
-constexpr size_t kChains = 12;  // latency 4, two a cycle: 8 would do; 12 where latency is 5 or 6
-
-// As if the accumulators were read, so that no loop is dead.
+// As if what `sums` points to were read, so that no loop is dead.
 void keep(const void* sums) { __asm__ volatile("" ::"r"(sums) : "memory"); }
 
-void fma_baseline(size_t n) {
-  float sum[kChains] = {};
-  for (size_t i = 0; i < n; ++i)
-    for (float& s : sum) {
-      s = s * 0.5f + 1.0f;
-      TENON_IN_ORDER(s);
-    }
-  keep(sum);
-}
-
 #if defined(__x86_64__)
 
+// Latency 4, two a cycle: 8 would do; 12 where latency is 5 or 6.
+constexpr size_t kChains = 12;
+
+// One step of every chain, in registers whatever the compiler makes of the code around it:
+// STEP(chain) is the assembly for accumulator `chain`, s[chain], with %12 and %13 for x and y.
+#define TENON_STEP_CHAINS(STEP, s, x, y)                                                           \
+  __asm__ volatile(STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8) STEP(9) \
+                       STEP(10) STEP(11)                                                           \
+                   : "+v"(s[0]), "+v"(s[1]), "+v"(s[2]), "+v"(s[3]), "+v"(s[4]), "+v"(s[5]),       \
+                     "+v"(s[6]), "+v"(s[7]), "+v"(s[8]), "+v"(s[9]), "+v"(s[10]), "+v"(s[11])      \
+                   : "v"(x), "v"(y))
+#define TENON_MULTIPLY_ADD(chain) "mulps %12, %" #chain "\n\taddps %13, %" #chain "\n\t"
+#define TENON_FMA(chain) "vfmadd213ps %13, %12, %" #chain "\n\t"
+#define TENON_INT8_DOT(chain) "vpdpbusd %13, %12, %" #chain "\n\t"
+#define TENON_BF16_DOT(chain) "vdpbf16ps %13, %12, %" #chain "\n\t"
+
+void fma_baseline(size_t n) {
+  __m128 s[kChains] = {};
+  const __m128 x = _mm_set1_ps(0.5f), y = _mm_set1_ps(1.0f);
+  for (size_t i = 0; i < n; ++i) TENON_STEP_CHAINS(TENON_MULTIPLY_ADD, s, x, y);
+}
+
 __attribute__((target("avx2,fma"))) void fma_avx2(size_t n) {
-  __m256 sum[kChains] = {};
+  __m256 s[kChains] = {};
   const __m256 x = _mm256_set1_ps(0.5f), y = _mm256_set1_ps(1.0f);
-  for (size_t i = 0; i < n; ++i)
-    for (__m256& s : sum) {
-      s = _mm256_fmadd_ps(s, x, y);
-      TENON_IN_ORDER(s);
-    }
-  keep(sum);
+  for (size_t i = 0; i < n; ++i) TENON_STEP_CHAINS(TENON_FMA, s, x, y);
 }
 
 __attribute__((target("avx512f"))) void fma_avx512(size_t n) {
-  __m512 sum[kChains] = {};
+  __m512 s[kChains] = {};
   const __m512 x = _mm512_set1_ps(0.5f), y = _mm512_set1_ps(1.0f);
-  for (size_t i = 0; i < n; ++i)
-    for (__m512& s : sum) {
-      s = _mm512_fmadd_ps(s, x, y);
-      TENON_IN_ORDER(s);
-    }
-  keep(sum);
+  for (size_t i = 0; i < n; ++i) TENON_STEP_CHAINS(TENON_FMA, s, x, y);
 }
 
 __attribute__((target("avx512f,avx512vnni"))) void int8_dot_avx512(size_t n) {
-  __m512i sum[kChains] = {};
-  const __m512i x = _mm512_set1_epi32(static_cast<int>(n) | 0x01010101);
-  for (size_t i = 0; i < n; ++i)
-    for (__m512i& s : sum) {
-      s = _mm512_dpbusd_epi32(s, x, x);
-      TENON_IN_ORDER(s);
-    }
-  keep(sum);
+  __m512i s[kChains] = {};
+  const __m512i x = _mm512_set1_epi32(0x01010101);
+  for (size_t i = 0; i < n; ++i) TENON_STEP_CHAINS(TENON_INT8_DOT, s, x, x);
 }
 
 __attribute__((target("avx512f,avx512bf16"))) void bf16_dot_avx512(size_t n) {
-  __m512 sum[kChains] = {};
+  __m512 s[kChains] = {};
   const __m512i ones = _mm512_set1_epi32(0x3f803f80);
-  __m512bh x;
-  std::memcpy(&x, &ones, sizeof x);
-  for (size_t i = 0; i < n; ++i)
-    for (__m512& s : sum) {
-      s = _mm512_dpbf16_ps(s, x, x);
-      TENON_IN_ORDER(s);
-    }
-  keep(sum);
+  for (size_t i = 0; i < n; ++i) TENON_STEP_CHAINS(TENON_BF16_DOT, s, ones, ones);
 }
 
 // The hardware's tile configuration: all tiles 16 rows of 64 bytes.
@@ -116,6 +97,7 @@ TENON_TILES void configure_tiles() {
   _tile_zero(7);
 }
 
+// Four products in flight: 16 cycles each, 52 until the next may add to the same tile.
 TENON_TILES void bf16_amx(size_t n) {
   configure_tiles();
   for (size_t i = 0; i < n; ++i) {
@@ -167,19 +149,19 @@ struct Probe {
 };
 
 // Best first for each name.
-constexpr Probe kProbes[] = {
+std::vector<Probe> probes() {
+  return {
 #if defined(__x86_64__)
-    {"fma_f32", kAvx512, kChains * 16 * 2, fma_avx512},
-    {"fma_f32", kAvx2, kChains * 8 * 2, fma_avx2},
+      {"fma_f32", kAvx512, kChains * 16 * 2, fma_avx512},
+      {"fma_f32", kAvx2, kChains * 8 * 2, fma_avx2},
+      {"fma_f32", kNone, kChains * 4 * 2, fma_baseline},
+      {"bf16_dot", kAvx512 | kAvx512Bf16, kChains * 32 * 2, bf16_dot_avx512},
+      {"int8_dot", kAvx512 | kAvx512Vnni, kChains * 64 * 2, int8_dot_avx512},
+      {"amx_bf16", kAmxBf16, 4 * 16 * 16 * 32 * 2, bf16_amx},
+      {"amx_int8", kAmxInt8, 4 * 16 * 16 * 64 * 2, int8_amx},
 #endif
-    {"fma_f32", kNone, kChains * 2, fma_baseline},
-#if defined(__x86_64__)
-    {"bf16_dot", kAvx512 | kAvx512Bf16, kChains * 32 * 2, bf16_dot_avx512},
-    {"int8_dot", kAvx512 | kAvx512Vnni, kChains * 64 * 2, int8_dot_avx512},
-    {"amx_bf16", kAmxBf16, 4 * 16 * 16 * 32 * 2, bf16_amx},
-    {"amx_int8", kAmxInt8, 4 * 16 * 16 * 64 * 2, int8_amx},
-#endif
-};
+  };
+}
 
 using Clock = std::chrono::steady_clock;
 
@@ -260,7 +242,7 @@ std::vector<Peak> measure_peaks(int threads) {
   const Cpu cpu = detect_cpu();
   std::vector<Peak> peaks = {{"read_gbs", measure_read(threads, false, cpu)},
                              {"read_huge_gbs", measure_read(threads, true, cpu)}};
-  for (const Probe& probe : kProbes)
+  for (const Probe& probe : probes())
     if (cpu.has(probe.need) && peaks.back().name != probe.name)
       peaks.push_back({probe.name, measure(probe, threads)});
   return peaks;
