@@ -1,18 +1,12 @@
 // Attention kernels: decode of one chunk and of a group, prefill of one task, in cache.
-#include "isa/attention.h"
-
-#include <benchmark/benchmark.h>
-
 #include <cmath>
 #include <cstdlib>
-#include <random>
-#include <string_view>
-#include <vector>
 
+#include "bench/kernels/rows.h"
 #include "dispatch/tables.h"
 #include "isa/types.h"
 
-namespace tenon {
+namespace tenon::bench {
 namespace {
 
 struct Operands {
@@ -47,37 +41,25 @@ struct Operands {
   ~Operands() { std::free(scratch); }
 };
 
-void run(benchmark::State& state, const Kernel<Attention>& k, size_t width) {
-  const auto rows = static_cast<size_t>(state.range(0)), keys = static_cast<size_t>(state.range(1));
-  const auto head = static_cast<size_t>(state.range(2));
+// state: query rows, keys, head size.
+void run(benchmark::State& state, const Kernel<Attention>& k) {
+  const size_t rows = range(state, 0), keys = range(state, 1), head = range(state, 2);
+  const bool merge = std::string_view(k.op).starts_with("attention_merge");
+  const size_t width = merge ? 4 : last_size(k.op);  // merge reads partial results, f32 always
   Operands o(rows, keys, head, width);
-  for (auto _ : state) {
-    k.run(o.task);
-    benchmark::ClobberMemory();
-  }
-  const double pairs = static_cast<double>(rows * keys * head);
-  state.counters["flop/s"] =
-      benchmark::Counter(4 * pairs, benchmark::Counter::kIsIterationInvariantRate);
-  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(2 * keys * head * width));
+  repeat(state, [&] { k.run(o.task); });
+  state.counters["flop/s"] = benchmark::Counter(4 * static_cast<double>(rows * keys * head),
+                                                benchmark::Counter::kIsIterationInvariantRate);
+  set_rates(state, rows, 2 * keys * head * width);
 }
 
-const int registered = [] {
-  for (const Kernel<Attention>& k : kAttention) {
-    if (k.run == nullptr || !k.fits(host_cpu())) continue;
-    const std::string_view op = k.op;
-    const bool narrow = op.find("f32_f32") == op.npos && op.find("merge") == op.npos;
-    auto* b = benchmark::RegisterBenchmark(
-        k.name, [&k, narrow](benchmark::State& s) { run(s, k, narrow ? 2 : 4); });
-    if (op.find("prefill") != op.npos) {
-      b->Args({96, 512, 64})->Args({96, 128, 32})->Args({96, 512, 128});
-    } else if (op.find("merge") != op.npos) {
-      b->Args({4, 2048, 128});
-    } else {
-      b->Args({1, 256, 128})->Args({1, 256, 64})->Args({3, 256, 64})->Args({4, 256, 128});
-    }
-  }
-  return 0;
-}();
+Sizes sizes_of(std::string_view op) {
+  if (op.starts_with("attention_prefill")) return {{96, 512, 64}, {96, 128, 32}, {96, 512, 128}};
+  if (op.starts_with("attention_merge")) return {{4, 2048, 128}};
+  return {{1, 256, 128}, {1, 256, 64}, {3, 256, 64}, {4, 256, 128}};
+}
+
+const bool registered = add_rows(kAttention, sizes_of, run);
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::bench

@@ -1,38 +1,25 @@
 // layer_norm and rms_norm kernels and their gradients.
-#include "isa/norm.h"
-
-#include <benchmark/benchmark.h>
-
-#include <random>
-#include <string_view>
-#include <vector>
-
+#include "bench/kernels/rows.h"
 #include "dispatch/tables.h"
 
-namespace tenon {
+namespace tenon::bench {
 namespace {
 
-// Random bits with a middling exponent in every float type; f32's size is room enough for any.
-std::vector<uint32_t> random_words(size_t n) {
-  std::mt19937 rng(1);
-  std::vector<uint32_t> words(n);
-  for (uint32_t& w : words) w = (rng() & 0xbfffbfffu) | 0x30003000u;
-  return words;
-}
+const Sizes kShapes = {{1000, 16}, {1024, 384}, {1024, 4096}};
 
 struct Operands {
-  size_t rows, n;
+  size_t rows, n;  // and f32's size, which is room enough for any type
   std::vector<uint32_t> x, y, gamma, beta, mean, rstd;
 
   explicit Operands(const benchmark::State& state)
-      : rows(static_cast<size_t>(state.range(0))),
-        n(static_cast<size_t>(state.range(1))),
-        x(random_words(rows * n)),
+      : rows(range(state, 0)),
+        n(range(state, 1)),
+        x(random_words(4 * rows * n)),
         y(rows * n),
-        gamma(random_words(n)),
-        beta(random_words(n)),
-        mean(random_words(rows)),
-        rstd(random_words(rows)) {}
+        gamma(random_words(4 * n)),
+        beta(random_words(4 * n)),
+        mean(random_words(4 * rows)),
+        rstd(random_words(4 * rows)) {}
 };
 
 void run(benchmark::State& state, const Kernel<Norm>& k) {
@@ -43,11 +30,8 @@ void run(benchmark::State& state, const Kernel<Norm>& k) {
                       o.gamma.data(), layer ? o.beta.data() : nullptr,
                       o.y.data(),     layer ? o.mean.data() : nullptr,
                       o.rstd.data()};
-  for (auto _ : state) {
-    k.run(args);
-    benchmark::ClobberMemory();
-  }
-  state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
+  repeat(state, [&] { k.run(args); });
+  set_rates(state, o.rows * o.n, 2 * o.rows * o.n * last_size(k.op));
 }
 
 void run_backward(benchmark::State& state, const Kernel<NormBackward>& k) {
@@ -59,28 +43,12 @@ void run_backward(benchmark::State& state, const Kernel<NormBackward>& k) {
                               o.gamma.data(), layer ? o.mean.data() : nullptr,
                               o.rstd.data(),  o.y.data(),
                               dgamma.data(),  layer ? dbeta.data() : nullptr};
-  for (auto _ : state) {
-    k.run(args);
-    benchmark::ClobberMemory();
-  }
-  state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1));
+  repeat(state, [&] { k.run(args); });
+  set_rates(state, o.rows * o.n, 3 * o.rows * o.n * last_size(k.op));
 }
 
-const int registered = [] {
-  for (const Kernel<Norm>& k : kNorm)
-    if (k.run != nullptr && k.fits(host_cpu()))
-      benchmark::RegisterBenchmark(k.name, [&k](benchmark::State& s) { run(s, k); })
-          ->Args({1000, 16})
-          ->Args({1024, 384})
-          ->Args({1024, 4096});
-  for (const Kernel<NormBackward>& k : kNormBackward)
-    if (k.run != nullptr && k.fits(host_cpu()))
-      benchmark::RegisterBenchmark(k.name, [&k](benchmark::State& s) { run_backward(s, k); })
-          ->Args({1000, 16})
-          ->Args({1024, 384})
-          ->Args({1024, 4096});
-  return 0;
-}();
+const bool registered =
+    add_rows(kNorm, kShapes, run) && add_rows(kNormBackward, kShapes, run_backward);
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::bench

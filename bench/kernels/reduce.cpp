@@ -1,69 +1,64 @@
-// Reduction kernels: a row in and out of cache, rows, columns.
-#include <benchmark/benchmark.h>
-
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
-
+// Reduction and argmax kernels: a row in and out of cache, rows, columns.
+#include "bench/kernels/rows.h"
 #include "dispatch/tables.h"
 
-namespace tenon {
+namespace tenon::bench {
 namespace {
 
-size_t element_size(const std::string& op) {
-  const std::string type = op.substr(op.rfind('_') + 1);
-  if (type == "b8" || type == "u8") return 1;
-  return type == "f32" || type == "i32" ? 4 : 2;
-}
+// outer, n, inner
+const Sizes kShapes = {{1, 1, 1},        {1, 16, 1},      {1, 1000, 1},    {1, 1 << 16, 1},
+                       {64, 1 << 16, 1}, {1000, 16, 1},   {1024, 4096, 1}, {1, 1024, 4096},
+                       {2, 1024, 1024},  {1, 2, 1 << 20}, {1000, 16, 64},  {1, 10000, 4}};
 
-// Random bits with a middling exponent in every float type, and any bytes for the integers.
-std::vector<uint32_t> random_words(size_t n) {
-  std::mt19937 rng(1);
-  std::vector<uint32_t> words(n);
-  for (uint32_t& w : words) w = (rng() & 0xbfffbfffu) | 0x30003000u;
-  return words;
-}
+struct Operand {
+  size_t outer, n, inner, size;
+  std::vector<uint32_t> x;
+  std::vector<int64_t> y;  // room for any result
+  ptrdiff_t outer_stride, stride;
 
-void run(benchmark::State& state, const Kernel<Reduce>& k) {
-  const size_t outer = static_cast<size_t>(state.range(0)), n = static_cast<size_t>(state.range(1)),
-               inner = static_cast<size_t>(state.range(2)), size = element_size(k.op);
-  const std::vector<uint32_t> x = random_words((outer * n * inner * size + 3) / 4);
-  std::vector<int64_t> y(outer * inner);
-  const ReduceArgs args{outer,
-                        n,
-                        inner,
-                        static_cast<ptrdiff_t>(n * inner * size),
-                        static_cast<ptrdiff_t>(inner * size),
-                        1.0f,
-                        x.data(),
-                        y.data()};
-  for (auto _ : state) {
-    k.run(args);
-    benchmark::ClobberMemory();
+  Operand(const benchmark::State& state, std::string_view op)
+      : outer(range(state, 0)),
+        n(range(state, 1)),
+        inner(range(state, 2)),
+        size(last_size(op)),
+        x(random_words(outer * n * inner * size)),
+        y(outer * inner),
+        outer_stride(static_cast<ptrdiff_t>(n * inner * size)),
+        stride(static_cast<ptrdiff_t>(inner * size)) {}
+
+  void set_rates(benchmark::State& state) const {
+    bench::set_rates(state, outer * n * inner, outer * n * inner * size);
   }
-  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(outer * n * inner));
-  state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(outer * n * inner * size));
+};
+
+void reduce(benchmark::State& state, const Kernel<Reduce>& k) {
+  Operand o(state, k.op);
+  const ReduceArgs args{o.outer,  o.n,  o.inner,    o.outer_stride,
+                        o.stride, 1.0f, o.x.data(), o.y.data()};
+  repeat(state, [&] { k.run(args); });
+  o.set_rates(state);
 }
 
-const int registered = [] {
-  for (const Kernel<Reduce>& k : kReduce)
-    if (k.run != nullptr && k.fits(host_cpu()))
-      benchmark::RegisterBenchmark(k.name, [&k](benchmark::State& s) { run(s, k); })
-          ->Args({1, 1, 1})
-          ->Args({1, 16, 1})
-          ->Args({1, 1000, 1})
-          ->Args({1, 1 << 16, 1})
-          ->Args({64, 1 << 16, 1})
-          ->Args({1000, 16, 1})
-          ->Args({1024, 4096, 1})
-          ->Args({1, 1024, 4096})
-          ->Args({2, 1024, 1024})
-          ->Args({1, 2, 1 << 20})
-          ->Args({1000, 16, 64})
-          ->Args({1, 10000, 4});
-  return 0;
-}();
+void argmax(benchmark::State& state, const Kernel<Argmax>& k) {
+  Operand o(state, k.op);
+  const ArgmaxArgs args{o.outer,  o.n,        o.inner, o.outer_stride,
+                        o.stride, o.x.data(), nullptr, o.y.data()};
+  repeat(state, [&] { k.run(args); });
+  o.set_rates(state);
+}
+
+void row_fold(benchmark::State& state, const Kernel<RowFold>& k) {
+  const size_t rows = range(state, 0), columns = range(state, 1), bytes = rows * columns * 4;
+  const std::vector<uint32_t> x = random_words(bytes);
+  std::vector<float> y(columns);
+  repeat(state, [&] {
+    k.run(rows, columns, columns, reinterpret_cast<const float*>(x.data()), y.data());
+  });
+  bench::set_rates(state, rows * columns, bytes);
+}
+
+const bool registered = add_rows(kReduce, kShapes, reduce) && add_rows(kArgmax, kShapes, argmax) &&
+                        add_rows(kRowFold, {{2, 1000}, {16, 4096}, {64, 4096}}, row_fold);
 
 }  // namespace
-}  // namespace tenon
+}  // namespace tenon::bench
