@@ -10,6 +10,13 @@
 namespace tenon {
 namespace {
 
+constexpr float kNoScore = -__builtin_inff();
+// Sums over keys and decode's dot products: element i belongs to lane i mod 16 on every ISA.
+constexpr size_t kSumLanes = 16;
+
+// What scores are taken relative to: a row without any number keeps exp away from inf - inf.
+TENON_INLINE float origin(float max) { return max == kNoScore ? 0.0f : max; }
+
 // e^x for x <= 0, relative error (3 + |x| / 4) 2^-24; exactly 1 at 0 and exactly 0 below -87.7.
 // x log2(e) = n + r with |r| <= 1/2. Adding `magic` rounds to n and leaves n + 127 in the low bits,
 // which the shift makes 2^n (0 for n = -127). 2^r is a minimax polynomial (error 2^-23.4).

@@ -17,11 +17,7 @@ TENON_INLINE Scalar shift_to_exponent(Scalar x) { return {float_of(bits_of(x.v) 
 namespace tenon {
 namespace {
 
-constexpr float kNoScore = -__builtin_inff();
-constexpr size_t kSumLanes = 16;
-
 float exp_scalar(float x) { return exp_not_positive(Scalar{x}).v; }
-float origin(float max) { return max == kNoScore ? 0.0f : max; }
 
 float fold_16(float (&lane)[kSumLanes]) {
   for (size_t half = kSumLanes / 2; half > 0; half /= 2)

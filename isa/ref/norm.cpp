@@ -61,11 +61,6 @@ void rms_norm(const NormArgs& a) {
 #define NORM(types, T, W)                                                                  \
   void layer_norm_##types##_ref(const NormArgs& args) noexcept { layer_norm<T, W>(args); } \
   void rms_norm_##types##_ref(const NormArgs& args) noexcept { rms_norm<T, W>(args); }
-
-NORM(f32_f32_f32, float, float)
-NORM(bf16_bf16_bf16, bf16, bf16)
-NORM(bf16_bf16_f32, bf16, float)
-NORM(f16_f16_f16, f16, f16)
-NORM(f16_f16_f32, f16, float)
+#include "isa/norm.inc"
 
 }  // namespace tenon

@@ -50,19 +50,14 @@ void row_fold(size_t rows, size_t columns, size_t width, const float* x, T* y) {
 
 }  // namespace
 
-#define BACKWARD(types, T, W)                                                  \
+#define NORM(types, T, W)                                                      \
   void layer_norm_backward_##types##_ref(const NormBackwardArgs& a) noexcept { \
     backward<true, T, W, W>(a);                                                \
   }                                                                            \
   void rms_norm_backward_##types##_ref(const NormBackwardArgs& a) noexcept {   \
     backward<false, T, W, float>(a);                                           \
   }
-
-BACKWARD(f32_f32_f32, float, float)
-BACKWARD(bf16_bf16_bf16, bf16, bf16)
-BACKWARD(bf16_bf16_f32, bf16, float)
-BACKWARD(f16_f16_f16, f16, f16)
-BACKWARD(f16_f16_f32, f16, float)
+#include "isa/norm.inc"
 
 #define ROW_FOLD(type, T)                                                                   \
   void row_fold_##type##_f32_ref(size_t rows, size_t columns, size_t width, const float* x, \

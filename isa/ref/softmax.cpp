@@ -35,7 +35,7 @@ void each(size_t count, ptrdiff_t apart, size_t n, ptrdiff_t step, const void* x
 
 }  // namespace
 
-#define SOFTMAX(name, type, T, log)                                                              \
+#define SOFTMAX(name, log, type, T)                                                              \
   void name##_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride, const void* x,         \
                            void* y) noexcept {                                                   \
     each<T, log>(rows, stride, columns, sizeof(T), x, y);                                        \
@@ -44,12 +44,6 @@ void each(size_t count, ptrdiff_t apart, size_t n, ptrdiff_t step, const void* x
                                    void* y) noexcept {                                           \
     each<T, log>(columns, sizeof(T), rows, stride, x, y);                                        \
   }
-
-SOFTMAX(softmax, f32, float, false)
-SOFTMAX(softmax, bf16, bf16, false)
-SOFTMAX(softmax, f16, f16, false)
-SOFTMAX(log_softmax, f32, float, true)
-SOFTMAX(log_softmax, bf16, bf16, true)
-SOFTMAX(log_softmax, f16, f16, true)
+#include "isa/softmax.inc"
 
 }  // namespace tenon

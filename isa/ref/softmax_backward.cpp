@@ -32,7 +32,7 @@ void each(size_t count, ptrdiff_t apart, ptrdiff_t step, const void* dy, const v
 
 }  // namespace
 
-#define BACKWARD(name, type, T)                                                                    \
+#define SOFTMAX(name, log, type, T)                                                                \
   void name##_backward_##type##_ref(size_t rows, size_t columns, ptrdiff_t stride, const void* dy, \
                                     const void* y, void* dx) noexcept {                            \
     each<T>(rows, stride, sizeof(T), dy, y, dx,                                                    \
@@ -43,12 +43,6 @@ void each(size_t count, ptrdiff_t apart, ptrdiff_t step, const void* dy, const v
     each<T>(columns, sizeof(T), stride, dy, y, dx,                                                 \
             [=](Line<T> g, Line<T> s, LineOut<T> d) { name<T>(rows, g, s, d); });                  \
   }
-
-BACKWARD(softmax, f32, float)
-BACKWARD(softmax, bf16, bf16)
-BACKWARD(softmax, f16, f16)
-BACKWARD(log_softmax, f32, float)
-BACKWARD(log_softmax, bf16, bf16)
-BACKWARD(log_softmax, f16, f16)
+#include "isa/softmax.inc"
 
 }  // namespace tenon

@@ -19,9 +19,6 @@ TENON_INLINE F32 shift_to_exponent(F32 x) {
 namespace tenon {
 namespace {
 
-constexpr float kNoScore = -__builtin_inff();
-// Sums over keys and decode's dot products: element i belongs to lane i mod 16 on every ISA.
-constexpr size_t kSumLanes = 16;
 constexpr size_t kSums = kSumLanes / kLanes;
 
 // The 16 lanes as 8: lane i + lane i + 8.
@@ -92,9 +89,6 @@ TENON_INLINE float max_of_numbers(const float* s, size_t n, float start) {
       if (lane[i] < lane[i + half]) lane[i] = lane[i + half];
   return lane[0];
 }
-
-// What scores are taken relative to: a row without any number keeps exp away from inf - inf.
-TENON_INLINE float origin(float max) { return max == kNoScore ? 0.0f : max; }
 
 // s[k] = e^(s[k] - zero), 0 <= k < n, n a multiple of 16; returns the sum.
 TENON_INLINE float exp_row(float* s, size_t n, float zero) {

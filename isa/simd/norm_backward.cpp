@@ -82,19 +82,14 @@ TENON_INLINE void row_fold(size_t rows, size_t columns, size_t width, const floa
 
 }  // namespace
 
-#define BACKWARD(types, T, W)                                                          \
+#define NORM(types, T, W)                                                              \
   void TENON_KERNEL(layer_norm_backward_##types)(const NormBackwardArgs& a) noexcept { \
     backward<true, T, W, W>(a);                                                        \
   }                                                                                    \
   void TENON_KERNEL(rms_norm_backward_##types)(const NormBackwardArgs& a) noexcept {   \
     backward<false, T, W, float>(a);                                                   \
   }
-
-BACKWARD(f32_f32_f32, float, float)
-BACKWARD(bf16_bf16_bf16, bf16, bf16)
-BACKWARD(bf16_bf16_f32, bf16, float)
-BACKWARD(f16_f16_f16, f16, f16)
-BACKWARD(f16_f16_f32, f16, float)
+#include "isa/norm.inc"
 
 #define ROW_FOLD(type, T)                                                             \
   void TENON_KERNEL(row_fold_##type##_f32)(size_t rows, size_t columns, size_t width, \

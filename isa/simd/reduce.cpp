@@ -233,16 +233,6 @@ TENON_INLINE void reduce(const ReduceArgs& a) {
 
 #define REDUCE(op, X, Y, Op) \
   void TENON_KERNEL(op)(const ReduceArgs& a) noexcept { reduce<Op, X, Y>(a); }
-
-REDUCE(sum_f32_f32, float, float, Sum)
-REDUCE(sum_f32_bf16, bf16, float, Sum)
-REDUCE(sum_f32_f16, f16, float, Sum)
-REDUCE(sum_bf16_bf16, bf16, bf16, Sum)
-REDUCE(sum_bf16_f32, float, bf16, Sum)
-REDUCE(sum_f16_f16, f16, f16, Sum)
-REDUCE(sum_f16_f32, float, f16, Sum)
-REDUCE(amax_f32_f32, float, float, Max)
-REDUCE(amax_bf16_bf16, bf16, bf16, Max)
-REDUCE(amax_f16_f16, f16, f16, Max)
+#include "isa/reduce.inc"
 
 }  // namespace tenon

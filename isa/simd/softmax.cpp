@@ -55,19 +55,13 @@ TENON_INLINE void log_softmax_row(size_t n, const T* x, T* y) {
 
 }  // namespace
 
-#define SOFTMAX(name, type, T)                                                                   \
+#define SOFTMAX(name, log, type, T)                                                              \
   void TENON_KERNEL(name##_##type)(size_t rows, size_t columns, ptrdiff_t stride, const void* x, \
                                    void* y) noexcept {                                           \
     for (size_t r = 0; r < rows; ++r)                                                            \
       name##_row(columns, row_at(static_cast<const T*>(x), r, stride),                           \
                  row_at(static_cast<T*>(y), r, stride));                                         \
   }
-
-SOFTMAX(softmax, f32, float)
-SOFTMAX(softmax, bf16, bf16)
-SOFTMAX(softmax, f16, f16)
-SOFTMAX(log_softmax, f32, float)
-SOFTMAX(log_softmax, bf16, bf16)
-SOFTMAX(log_softmax, f16, f16)
+#include "isa/softmax.inc"
 
 }  // namespace tenon

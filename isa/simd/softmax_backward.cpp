@@ -16,25 +16,27 @@ struct OfLogSoftmax {
   TENON_INLINE F32 add(F32 s, F32 dy, F32) { return s + dy; }
   TENON_INLINE F32 result(F32 dy, F32 y, F32 sum) { return fma(-exp_f32(y), sum, dy); }
 };
+template <bool kLog>
+using Of = std::conditional_t<kLog, OfLogSoftmax, OfSoftmax>;
 
-template <class Of, class T>
+template <bool kLog, class T>
 TENON_INLINE void backward_row(size_t n, const T* dy, const T* y, T* dx) {
   const F32 sum = row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
-    return Of::add(s, get(dy + i, span), get(y + i, span));
+    return Of<kLog>::add(s, get(dy + i, span), get(y + i, span));
   });
   each_step(n, [&](size_t i, auto span) __attribute__((always_inline)) {
-    put(dx + i, Of::result(get(dy + i, span), get(y + i, span), sum), span);
+    put(dx + i, Of<kLog>::result(get(dy + i, span), get(y + i, span), sum), span);
   });
 }
 
-template <class Of, class T>
+template <bool kLog, class T>
 TENON_INLINE void backward_rows(size_t rows, size_t n, ptrdiff_t stride, const T* dy, const T* y,
                                 T* dx) {
   for (size_t r = 0; r < rows; ++r)
-    backward_row<Of>(n, row_at(dy, r, stride), row_at(y, r, stride), row_at(dx, r, stride));
+    backward_row<kLog>(n, row_at(dy, r, stride), row_at(y, r, stride), row_at(dx, r, stride));
 }
 
-template <class Of, class T>
+template <bool kLog, class T>
 TENON_INLINE void backward_strip(size_t rows, size_t width, ptrdiff_t stride, const T* dy,
                                  const T* y, T* dx) {
   PerColumn sum;
@@ -44,47 +46,41 @@ TENON_INLINE void backward_strip(size_t rows, size_t width, ptrdiff_t stride, co
   };
   column_sums(rows, width, sum, before,
               [&](F32 s, size_t r, size_t c, auto span) __attribute__((always_inline)) {
-                return Of::add(s, get(row_at(dy, r, stride) + c, span),
-                               get(row_at(y, r, stride) + c, span));
+                return Of<kLog>::add(s, get(row_at(dy, r, stride) + c, span),
+                                     get(row_at(y, r, stride) + c, span));
               });
   for (size_t r = 0; r < rows; ++r) {
     const T *g = row_at(dy, r, stride), *s = row_at(y, r, stride);
     T* to = row_at(dx, r, stride);
     prefetch_below(dx, r, stride, width);
     each_step(width, [&](size_t c, auto span) __attribute__((always_inline)) {
-      put(to + c, Of::result(get(g + c, span), get(s + c, span), sum[c]), span);
+      put(to + c, Of<kLog>::result(get(g + c, span), get(s + c, span), sum[c]), span);
     });
   }
 }
 
-template <class Of, class T>
+template <bool kLog, class T>
 TENON_INLINE void backward_columns(size_t rows, size_t columns, ptrdiff_t stride, const T* dy,
                                    const T* y, T* dx) {
   each_strip(columns, [&](size_t c, size_t width) __attribute__((always_inline)) {
-    backward_strip<Of>(rows, width, stride, dy + c, y + c, dx + c);
+    backward_strip<kLog>(rows, width, stride, dy + c, y + c, dx + c);
   });
 }
 
 }  // namespace
 
-#define BACKWARD(name, Of, type, T)                                                                \
+#define SOFTMAX(name, log, type, T)                                                                \
   void TENON_KERNEL(name##_backward_##type)(size_t rows, size_t columns, ptrdiff_t stride,         \
                                             const void* dy, const void* y, void* dx) noexcept {    \
-    backward_rows<Of>(rows, columns, stride, static_cast<const T*>(dy), static_cast<const T*>(y),  \
-                      static_cast<T*>(dx));                                                        \
+    backward_rows<log>(rows, columns, stride, static_cast<const T*>(dy), static_cast<const T*>(y), \
+                       static_cast<T*>(dx));                                                       \
   }                                                                                                \
   void TENON_KERNEL(name##_columns_backward_##type)(size_t rows, size_t columns, ptrdiff_t stride, \
                                                     const void* dy, const void* y,                 \
                                                     void* dx) noexcept {                           \
-    backward_columns<Of>(rows, columns, stride, static_cast<const T*>(dy),                         \
-                         static_cast<const T*>(y), static_cast<T*>(dx));                           \
+    backward_columns<log>(rows, columns, stride, static_cast<const T*>(dy),                        \
+                          static_cast<const T*>(y), static_cast<T*>(dx));                          \
   }
-
-BACKWARD(softmax, OfSoftmax, f32, float)
-BACKWARD(softmax, OfSoftmax, bf16, bf16)
-BACKWARD(softmax, OfSoftmax, f16, f16)
-BACKWARD(log_softmax, OfLogSoftmax, f32, float)
-BACKWARD(log_softmax, OfLogSoftmax, bf16, bf16)
-BACKWARD(log_softmax, OfLogSoftmax, f16, f16)
+#include "isa/softmax.inc"
 
 }  // namespace tenon

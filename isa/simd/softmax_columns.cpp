@@ -67,19 +67,13 @@ TENON_INLINE void log_softmax_strip(size_t rows, size_t width, ptrdiff_t stride,
 
 }  // namespace
 
-#define SOFTMAX(name, type, T)                                                                 \
+#define SOFTMAX(name, log, type, T)                                                            \
   void TENON_KERNEL(name##_columns_##type)(size_t rows, size_t columns, ptrdiff_t stride,      \
                                            const void* x, void* y) noexcept {                  \
     each_strip(columns, [&](size_t c, size_t width) {                                          \
       name##_strip(rows, width, stride, static_cast<const T*>(x) + c, static_cast<T*>(y) + c); \
     });                                                                                        \
   }
-
-SOFTMAX(softmax, f32, float)
-SOFTMAX(softmax, bf16, bf16)
-SOFTMAX(softmax, f16, f16)
-SOFTMAX(log_softmax, f32, float)
-SOFTMAX(log_softmax, bf16, bf16)
-SOFTMAX(log_softmax, f16, f16)
+#include "isa/softmax.inc"
 
 }  // namespace tenon
