@@ -9,6 +9,17 @@
 namespace tenon::test {
 namespace {
 
+// Sizes around the tile; some take the left operand as it lies, some copy it (more than 64
+// columns).
+constexpr Size kSizes[] = {{1, 1, 1},    {1, 17, 2},    {16, 16, 64},  {32, 32, 128}, {17, 1, 33},
+                           {15, 33, 31}, {31, 16, 65},  {33, 47, 96},  {48, 64, 7},   {1, 160, 64},
+                           {2, 96, 700}, {96, 3, 1500}, {80, 112, 64}, {67, 131, 130}};
+// Beyond each block: columns of the packed operand, rows of the streamed one, k, the packed operand
+// larger than L2's share. Checked at every stride-th row and column.
+constexpr Size kLargeSizes[] = {
+    {600, 33, 40}, {33, 600, 40}, {300, 530, 70}, {40, 90, 2100}, {300, 512, 2200}};
+size_t stride_of(const Size& s) { return s.m * s.n * s.k < 10'000'000 ? 1 : 13; }
+
 template <class T, class R>
 class TileMmRows : public ::testing::TestWithParam<Kernel<TileMm>> {
  protected:
@@ -29,6 +40,32 @@ class TileMmRows : public ::testing::TestWithParam<Kernel<TileMm>> {
     mm.a.fill(next);
     mm.b.fill(next);
     std::memset(mm.c.memory().begin(), 0x7f, mm.c.memory().size() * sizeof(R));
+  }
+
+  using Check = void (*)(Mm<T, R>&);
+
+  void expect_every_size_and_layout(Check check) {
+    for (const Size& s : kSizes)
+      for (Layout left : kLayouts)
+        for (Layout right : kLayouts)
+          for (Flush flush : flushes_for(GetParam())) {
+            Mm<T, R> mm(s, left, right, flush);
+            fill(mm);
+            mm.run(GetParam());
+            check(mm);
+            if (HasFatalFailure()) return;
+          }
+  }
+
+  void expect_blocks_of_every_side(Check check) {
+    if (GetParam().need == kNone) GTEST_SKIP() << "the reference has no blocks";
+    for (const Size& s : kLargeSizes)
+      for (Layout right : kLayouts) {
+        Mm<T, R> mm(s, Layout::kRows, right);
+        fill(mm);
+        mm.run(GetParam());
+        check(mm);
+      }
   }
 
   // A product of parts has the bits of the whole.
@@ -52,17 +89,6 @@ class TileMmRows : public ::testing::TestWithParam<Kernel<TileMm>> {
     expect_same("one row, one column");
   }
 };
-
-// Sizes around the tile; some take the left operand as it lies, some copy it (more than 64
-// columns).
-constexpr Size kSizes[] = {{1, 1, 1},    {1, 17, 2},    {16, 16, 64},  {32, 32, 128}, {17, 1, 33},
-                           {15, 33, 31}, {31, 16, 65},  {33, 47, 96},  {48, 64, 7},   {1, 160, 64},
-                           {2, 96, 700}, {96, 3, 1500}, {80, 112, 64}, {67, 131, 130}};
-// Beyond each block: columns of the packed operand, rows of the streamed one, k, the packed operand
-// larger than L2's share. Checked at every stride-th row and column.
-constexpr Size kLargeSizes[] = {
-    {600, 33, 40}, {33, 600, 40}, {300, 530, 70}, {40, 90, 2100}, {300, 512, 2200}};
-size_t stride_of(const Size& s) { return s.m * s.n * s.k < 10'000'000 ? 1 : 13; }
 
 // bf16
 
@@ -89,28 +115,9 @@ void expect_within_bound(MmBf16& mm) {
     }
 }
 
-TEST_P(TileMmBf16Test, EverySizeAndLayout) {
-  for (const Size& s : kSizes)
-    for (Layout left : kLayouts)
-      for (Layout right : kLayouts)
-        for (Flush flush : flushes_for(GetParam())) {
-          MmBf16 mm(s, left, right, flush);
-          fill(mm);
-          mm.run(GetParam());
-          expect_within_bound(mm);
-        }
-}
+TEST_P(TileMmBf16Test, EverySizeAndLayout) { expect_every_size_and_layout(expect_within_bound); }
 
-TEST_P(TileMmBf16Test, BlocksOfEverySide) {
-  if (GetParam().need == kNone) GTEST_SKIP() << "the reference has no blocks";
-  for (const Size& s : kLargeSizes)
-    for (Layout right : kLayouts) {
-      MmBf16 mm(s, Layout::kRows, right);
-      fill(mm);
-      mm.run(GetParam());
-      expect_within_bound(mm);
-    }
-}
+TEST_P(TileMmBf16Test, BlocksOfEverySide) { expect_blocks_of_every_side(expect_within_bound); }
 
 TEST_P(TileMmBf16Test, WritesOnlyC) {
   for (Layout right : kLayouts) {
@@ -199,29 +206,9 @@ void expect_exact(MmInt8& mm) {
           << i << "," << j << " of " << mm.size.m << "x" << mm.size.n << "x" << mm.size.k;
 }
 
-TEST_P(TileMmInt8Test, EverySizeAndLayout) {
-  for (const Size& s : kSizes)
-    for (Layout left : kLayouts)
-      for (Layout right : kLayouts)
-        for (Flush flush : flushes_for(GetParam())) {
-          MmInt8 mm(s, left, right, flush);
-          fill(mm);
-          mm.run(GetParam());
-          expect_exact(mm);
-          if (HasFatalFailure()) return;
-        }
-}
+TEST_P(TileMmInt8Test, EverySizeAndLayout) { expect_every_size_and_layout(expect_exact); }
 
-TEST_P(TileMmInt8Test, BlocksOfEverySide) {
-  if (GetParam().need == kNone) GTEST_SKIP() << "the reference has no blocks";
-  for (const Size& s : kLargeSizes)
-    for (Layout right : kLayouts) {
-      MmInt8 mm(s, Layout::kRows, right);
-      fill(mm);
-      mm.run(GetParam());
-      expect_exact(mm);
-    }
-}
+TEST_P(TileMmInt8Test, BlocksOfEverySide) { expect_blocks_of_every_side(expect_exact); }
 
 TEST_P(TileMmInt8Test, WritesOnlyC) {
   for (Layout right : kLayouts) {
