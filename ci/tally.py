@@ -12,13 +12,20 @@ import xml.etree.ElementTree as ElementTree
 SHOWN = 40  # names of skipped tests printed; all of them are in skipped.txt
 
 
+def name_of(case):
+    if case.get("name"):
+        return "%s.%s" % (case.get("classname"), case.get("name"))
+    messages = [failure.get("message", "") for failure in case.iter("failure")]
+    return "outside the tests: " + "".join(m.splitlines()[-1] for m in messages if m)
+
+
 def junit(path):
     """(status, name) of every test case in a file."""
     cases = list(ElementTree.parse(path).iter("testcase"))
     if not cases:
         yield "fail", "%s: no test ran" % path.stem
     for case in cases:
-        name = "%s: %s.%s" % (path.stem, case.get("classname"), case.get("name"))
+        name = "%s: %s" % (path.stem, name_of(case))
         kinds = {child.tag for child in case}
         if kinds & {"failure", "error"}:
             yield "fail", name

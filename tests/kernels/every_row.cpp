@@ -1,5 +1,6 @@
 // Every row that this CPU can run is executed by some test, or the run fails. A breakpoint on the
-// first instruction of each kernel tells: the first call hits it and takes it away.
+// first instruction of each kernel tells: the first call hits it and takes it away. AMX rows are
+// executed with emulated tiles on any CPU with AVX2.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -7,6 +8,7 @@
 
 #include <cstdint>
 
+#include "dispatch/registry.h"
 #include "dispatch/tables.h"
 #include "tests/support/rows.h"
 
@@ -97,9 +99,16 @@ class EveryRow : public ::testing::Environment {
   void TearDown() override {
     for (const Watched& row : watched_rows())
       EXPECT_TRUE(row.executed) << row.name << ": no test executed this row";
+#if defined(TENON_AMX_SHIM)
+    if (only_some_tests() || !host_cpu().has(kAvx2)) return;
+    for (const Row& row : all_rows())
+      EXPECT_TRUE(!on_tiles(row) || executed_in_another_form().count(row.name))
+          << row.name << ": no test executed this row on emulated tiles";
+#endif
   }
 
  private:
+  static bool on_tiles(const Row& row) { return row.need & (kAmxInt8 | kAmxBf16 | kAmxFp16); }
   static bool only_some_tests() { return ::testing::GTEST_FLAG(filter) != "*"; }
 };
 
