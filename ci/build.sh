@@ -47,15 +47,6 @@ build_in() {
   ninja_build "$folder"
 }
 
-# core_in FOLDER OPTION...: what needs no torch.
-core_in() {
-  local folder=$1 options
-  shift
-  mapfile -t options < <(launcher_options)
-  configure "$folder" -DTENON_ATEN=OFF "${options[@]}" "$@"
-  ninja_build "$folder"
-}
-
 prepare_build() {
   install_packages "${build_packages[@]}"
   ensure_xsimd

@@ -12,6 +12,7 @@ test_packages() {
   local clang
   clang=$(newest clang)
   printf '%s\n' qemu-user valgrind clang-format-19 clang-tidy-19 "${clang:-clang}"
+  [ -z "$clang" ] || echo "libclang-rt-${clang#clang-}-dev" # the sanitizers' runtimes
 }
 
 missing_packages() {

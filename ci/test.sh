@@ -1,9 +1,7 @@
 # The test run: stages in order, each a function stage_NAME, and their totals. Sourced by ci/run.
 # A stage counts through check, gtest_run and pytest_run; ci/tally.py sums what they leave behind.
 
-# The sanitized build takes GCC 12 minutes a file of kernels, so it and clang-tidy are for --full.
-all_stages=(lint build symbols core python preload emulated clang)
-full_stages=(sanitized tidy)
+all_stages=(lint build symbols core python preload emulated clang sanitized tidy)
 results=$root/build/test-results
 
 # check NAME COMMAND...: one test that passes when the command does.
@@ -125,34 +123,50 @@ env_build() (
   build_in "$1" -DTENON_BENCH=ON
 )
 
+# Address and undefined for the core and all its tests, thread for dispatch/.
 stage_sanitized() {
-  check "build with address and undefined sanitizers" sanitized_build asan address,undefined
-  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+  check "build with address and undefined sanitizers" sanitized_build asan address,undefined core_test
+  ASAN_OPTIONS=detect_leaks=0:allow_addr2line=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     gtest_run core-asan "$build-asan/tests/core_test"
-  check "build with thread sanitizer" sanitized_build tsan thread
-  # Without address randomisation: the sanitizer of older compilers cannot place its shadow with it.
-  gtest_run dispatch-tsan setarch -R "$build-tsan/tests/core_test" \
-    --gtest_filter='Plan*:Pick*:Slot*:Narrow*:OperatorWord*:HostCpu*:*Parallel*:RunOnThreads*'
+  check "build with thread sanitizer" sanitized_build tsan thread dispatch_test
+  TSAN_OPTIONS=allow_addr2line=1 gtest_run dispatch-tsan "$build-tsan/tests/dispatch_test"
 }
 
+# sanitized_build NAME SANITIZERS TARGET, by clang, which instruments several times faster than GCC.
 sanitized_build() (
-  core_in "$build-$1" -DTENON_SANITIZE="$2" -DTENON_BENCH=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo
+  local clang options
+  clang=$(newest clang)
+  export CC=$clang CXX=${clang/clang/clang++}
+  mapfile -t options < <(launcher_options)
+  configure "$build-$1" -DTENON_ATEN=OFF -DTENON_BENCH=OFF -DTENON_SANITIZE="$2" "${options[@]}"
+  ninja_build "$build-$1" "$3"
 )
 
+# The core's sources that this machine compiles.
 stage_tidy() {
-  local sources
+  local source sources=()
   cd "$root"
-  mapfile -t sources < <(git ls-files 'dispatch/*.cpp' 'isa/cpu_x86.cpp')
-  check "clang-tidy" clang-tidy-19 --quiet -p "$build" "${sources[@]}"
+  for source in $(git ls-files 'dispatch/*.cpp' 'isa/*.cpp'); do
+    if grep -q "/$source\"" "$build/compile_commands.json"; then sources+=("$source"); fi
+  done
+  check "clang-tidy" tidy "${sources[@]}"
 }
 
-# test_all [--full | STAGE...]: these stages, or all but the slowest, then the totals.
+tidy() {
+  local sources
+  cd "$root"
+  mapfile -t sources < <(git ls-files 'dispatch/*.cpp' 'isa/*.cpp')
+  check "clang-tidy" tidy "${sources[@]}"
+}
+
+tidy() { printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" clang-tidy-19 --quiet -p "$build"; }
+
+# test_all [STAGE...]: these stages, or all, then the totals.
 test_all() {
   local stages=("$@") stage start=$SECONDS
   [ $# -gt 0 ] || stages=("${all_stages[@]}")
-  [ "${1:-}" != --full ] || stages=("${all_stages[@]}" "${full_stages[@]}")
   for stage in "${stages[@]}"; do
-    declare -F "stage_$stage" >/dev/null || die "test: no stage $stage; there are ${all_stages[*]} ${full_stages[*]}"
+    declare -F "stage_$stage" >/dev/null || die "test: no stage $stage; there are ${all_stages[*]}"
   done
   rm -rf "$results"
   mkdir -p "$results"

@@ -7,7 +7,12 @@
 
 // Shared code of isa/ is inlined or internal, never weak: a weak copy compiled for a wide ISA
 // could be the one the linker keeps for the whole program (HACKING.md, "Symbols").
+// Sanitizers instrument every copy of inlined code, so that builds with one call it instead.
+#if defined(TENON_SANITIZED)
+#define TENON_INLINE static inline
+#else
 #define TENON_INLINE static inline __attribute__((always_inline))
+#endif
 #define TENON_INLINE_MEMBER inline __attribute__((always_inline))
 
 // What the caller owes. Never checked in a kernel; documents and helps the optimiser.
