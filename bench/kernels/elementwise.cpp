@@ -1,5 +1,5 @@
 // Element-wise kernels in and out of cache: functions of one and two operands, of an operand and a
-// number, conversions.
+// number, gradients, conversions.
 #include "bench/kernels/rows.h"
 #include "dispatch/tables.h"
 
@@ -40,9 +40,18 @@ void cast(benchmark::State& state, const Kernel<Cast>& k) {
   set_rates(state, n, n * (from + to));
 }
 
+void unary_backward(benchmark::State& state, const Kernel<UnaryBackward>& k) {
+  const size_t n = range(state, 0), size = last_size(k.op);
+  const std::vector<uint32_t> dy = random_words(n * size), saved = dy;
+  std::vector<uint32_t> dx(dy.size());
+  repeat(state, [&] { k.run(n, dy.data(), saved.data(), dx.data()); });
+  set_rates(state, n, 3 * n * size);
+}
+
 const bool registered =
-    add_rows(kUnary, kElements, unary) && add_rows(kBinary, kElements, binary) &&
-    add_rows(kBinaryScalar, kElements, binary_scalar) && add_rows(kCast, kElements, cast);
+    add_rows(kUnary, kElements, unary) && add_rows(kUnaryBackward, kElements, unary_backward) &&
+    add_rows(kBinary, kElements, binary) && add_rows(kBinaryScalar, kElements, binary_scalar) &&
+    add_rows(kCast, kElements, cast);
 
 }  // namespace
 }  // namespace tenon::bench
