@@ -152,13 +152,6 @@ stage_tidy() {
   check "clang-tidy" tidy "${sources[@]}"
 }
 
-tidy() {
-  local sources
-  cd "$root"
-  mapfile -t sources < <(git ls-files 'dispatch/*.cpp' 'isa/*.cpp')
-  check "clang-tidy" tidy "${sources[@]}"
-}
-
 tidy() { printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" clang-tidy-19 --quiet -p "$build"; }
 
 # test_all [STAGE...]: these stages, or all, then the totals.
