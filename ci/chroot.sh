@@ -17,6 +17,7 @@ command -v debootstrap >/dev/null || die "ci/chroot.sh needs debootstrap: apt-ge
 make_root() {
   local mirror
   mirror=$(debian_source | cut -d' ' -f1)
+  [ -n "$mirror" ] || die "finds no Debian mirror in this machine's apt sources"
   watch "debootstrap-$suite" debootstrap --variant=minbase --include=git,ca-certificates \
     "$suite" "$target" "$mirror" || die "debootstrap failed: no network?"
   touch "$target/.made"

@@ -7,7 +7,7 @@ debian_source() {
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
   {
     # deb822: one stanza a paragraph.
-    cat /etc/apt/sources.list.d/*.sources 2>/dev/null | awk -v suite="$codename" '
+    { cat /etc/apt/sources.list.d/*.sources 2>/dev/null || true; } | awk -v suite="$codename" '
       BEGIN { RS = ""; FS = "\n" }
       { uri = key = ""; found = 0
         for (i = 1; i <= NF; i++) {
@@ -17,7 +17,7 @@ debian_source() {
           if (word[1] == "Suites:") for (j = 2; j <= n; j++) found += word[j] == suite }
         if (found) print uri, key }'
     # One line each, with or without [options].
-    cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
+    { cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null || true; } |
       sed -nE 's/^deb +(\[([^]]*)\] +)?([^ ]+) +([^ ]+) +.*/\4 \3 \2/p' |
       awk -v suite="$codename" '$1 == suite {
         key = ""; for (i = 3; i <= NF; i++) if (sub(/^signed-by=/, "", $i)) key = $i
