@@ -3,6 +3,7 @@
 torch_pin=2.13.0
 pip_pin=pip==25.3
 python=$venv/bin/python
+debian_modules=/usr/lib/python3/dist-packages
 
 # "VERSION FOLDER" of the torch that an interpreter has, without importing it; nothing if none.
 torch_of() {
@@ -27,19 +28,33 @@ active_python() {
     die "finds no working python3: apt-get install python3 python3-venv python3-pip"
 }
 
-# Which torch Tenon serves. Sets base (the interpreter below build/venv) and torch_source: active
-# (that interpreter's own), distribution (python3-torch) or wheel (pip's, put into build/venv).
+# The BLAS that Debian recommends for its torch, unless there is one already: the reference
+# implementation, which the dependency alone brings, would make stock look slow. The OpenMP build, as
+# it takes the number of threads from torch.
+distribution_blas() {
+  readlink -f /usr/lib/*/libblas.so.3 2>/dev/null | grep -qE 'openblas|blis|atlas|mkl' ||
+    echo libopenblas0-openmp
+}
+
+# Which torch Tenon serves. Sets base (the interpreter below build/venv), torch_source and active_torch,
+# its version and folder. The source is active (that interpreter's own), distribution (python3-torch,
+# whether this script installed it or not) or wheel (pip's, put into build/venv).
 choose_torch() {
   base=$(active_python) || exit 1
   active_torch=$(torch_of "$base")
-  if [ -n "$active_torch" ]; then
+  if [ -n "$active_torch" ] && [ "$base ${active_torch#* }" != "/usr/bin/python3 $debian_modules" ]; then
     torch_source=active
-  elif distribution_has_torch; then
+  elif [ -n "$active_torch" ] || distribution_has_torch; then
     torch_source=distribution base=/usr/bin/python3
-    install_packages python3-torch libtorch-dev
+    local blas
+    blas=$(distribution_blas)
+    install_packages python3-torch ${blas:+"$blas"}
+    active_torch=$(torch_of "$base")
   else
     torch_source=wheel
   fi
+  # Headers for the torch of a user's environment that sees the distribution's, as well.
+  [ "${active_torch#* }" != "$debian_modules" ] || install_packages libtorch-dev
 }
 
 make_venv() {
@@ -86,6 +101,7 @@ install_torch() {
 
 # ensure_python SET...: build/venv with torch and ci/requirements-SET.txt for each SET.
 ensure_python() {
+  command -v python3 >/dev/null || install_packages python3 python3-venv python3-pip
   choose_torch
   local wanted="$base $torch_source ${active_torch:-} $torch_pin"
   if ! fresh "$venv/.base" "$wanted" || [ ! -x "$python" ]; then
