@@ -88,8 +88,14 @@ const Habits& habits() {
   return found;
 }
 
+double default_epsilon(ScalarType type) {
+  if (type == at::kFloat || habits().wide_epsilon) return std::numeric_limits<float>::epsilon();
+  return type == at::kHalf ? std::numeric_limits<c10::Half>::epsilon()
+                           : std::numeric_limits<c10::BFloat16>::epsilon();
+}
+
 Reason gate(DispatchKeySet keys, const Tensor& x, IntArrayRef shape, const Tensor& w,
-            std::optional<double> eps, NormShape& s) {
+            NormShape& s) {
   if (!unwatched(keys)) return Reason::kMode;
   if (float_type(x.scalar_type()) < 0) return Reason::kDtype;
   if (!plain(x) || !like_new(x)) return Reason::kLayout;  // stock's result has x's strides
@@ -97,7 +103,6 @@ Reason gate(DispatchKeySet keys, const Tensor& x, IntArrayRef shape, const Tenso
   if (has_tangent(x) || has_tangent(w)) return Reason::kMode;
   if (w.defined() && w.scalar_type() != x.scalar_type() && !habits().keeps_type)
     return Reason::kDtype;
-  if (!eps && x.scalar_type() != at::kFloat && !habits().wide_epsilon) return Reason::kArgument;
   return norm_shape(x, shape, s);
 }
 
@@ -194,11 +199,11 @@ Tensor rms_norm(DispatchKeySet keys, const Tensor& x, c10::SymIntArrayRef sizes,
   const IntArrayRef shape = *known;
   const Tensor w = weight.value_or(Tensor());
   NormShape s;
-  if (const Reason why = gate(keys, x, shape, w, eps, s); why != Reason::kNone)
+  if (const Reason why = gate(keys, x, shape, w, s); why != Reason::kNone)
     return stock<&rms_norm>(why, keys, x, sizes, weight, eps);
   const Kernel<Norm>& k = kernels[norm_types(x.scalar_type(), weight_type(x, w))].get();
   const auto scope = taken<&rms_norm>(k.name);
-  const double added = eps.value_or(std::numeric_limits<float>::epsilon());
+  const double added = eps ? *eps : default_epsilon(x.scalar_type());
   if (needs_grad(x, w)) return RmsNorm::apply(x, weight, s.axis, added);
   const at::AutoDispatchBelowADInplaceOrView below;
   return forward(k, x, w, s, added, Tensor());
