@@ -97,7 +97,8 @@ if child == 0:
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """
-    silent(preloaded.python(program))
+    # Python 3.12 and later warn of any fork beside threads.
+    silent(preloaded.python(program, PYTHONWARNINGS="ignore::DeprecationWarning"))
 
 
 SPAWN = """
