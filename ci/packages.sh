@@ -51,5 +51,5 @@ install_packages() {
   apt_update
   say "installing ${missing[*]}"
   watch "apt-get install" apt_get install "${missing[@]}" ||
-    die "apt-get could not install: ${missing[*]}"
+    die "apt-get could not install ${missing[*]}: check this machine's network and apt sources"
 }

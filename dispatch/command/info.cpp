@@ -31,16 +31,22 @@ std::string feature_words(const Cpu& cpu) {
   return words.empty() ? " baseline" : words;
 }
 
-// The version and place of the torch of the Python on PATH, asked of that Python.
-std::string active_torch() {
-  constexpr const char* kAsk =
-      "python3 -c 'import torch, os; print(torch.__version__, \"in\", "
-      "os.path.dirname(torch.__file__))' 2>/dev/null";
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(kAsk, "r"), pclose);
+// The first line that a Python prints about its torch; empty: it has none.
+std::string torch_of(const std::string& python) {
+  const std::string ask = "'" + python +
+                          "' -c 'import torch, os; print(torch.__version__, \"in\", "
+                          "os.path.dirname(torch.__file__))' 2>/dev/null";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(ask.c_str(), "r"), pclose);
   std::array<char, 4096> line{};
-  if (!pipe || std::fgets(line.data(), line.size(), pipe.get()) == nullptr)
-    return "none: the python3 on PATH has no torch\n";
+  if (!pipe || std::fgets(line.data(), line.size(), pipe.get()) == nullptr) return "";
   return line.data();
+}
+
+// The torch of the Python on PATH, or else of the environment that ci/run made beside this build.
+std::string active_torch() {
+  for (const std::string& python : {std::string("python3"), own_folder() + "/../venv/bin/python"})
+    if (std::string torch = torch_of(python); !torch.empty()) return torch;
+  return "none: the python3 on PATH has no torch\n";
 }
 
 void print_plugins() {
