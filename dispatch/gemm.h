@@ -53,6 +53,12 @@ struct GemmShape {
 
 GemmShape shape_of(const GemmProblem& p);
 
+// True where sums of k products are too short for every engine, whatever m is: what plan_gemm says, at
+// the least cost. A vector (n = 1) is worth it: stock goes through the dispatcher twice.
+constexpr bool gemm_too_short(GemmType type, int64_t n, int64_t k) {
+  return type == GemmType::kF32 && k < 8 && n > 1;
+}
+
 // The engine for a shape on a machine. Pure: tests ask it about machines they do not own. Every
 // boundary between engines is a measured break-even, and stands here with its figures.
 GemmEngine plan_gemm(const GemmShape& shape, const Cpu& cpu);

@@ -12,7 +12,8 @@ namespace {
 bool f32_wins(const GemmShape& s) {
   const int64_t few = s.m < s.n ? s.m : s.n, many = s.m < s.n ? s.n : s.m;
   if (s.packed) return few <= 6 && s.k >= 64 && many >= 16;
-  if (few <= 4) return s.k >= 8;
+  if (gemm_too_short(s.type, s.n, s.k)) return false;
+  if (few <= 4) return s.k >= 8 || s.m <= 64;
   if (few <= 8) return s.k >= 16;
   return few <= 32 && s.k >= 128 && many >= 128;
 }

@@ -36,9 +36,14 @@ View view(const at::Tensor& t) {
 
 int64_t dims(ProductKind kind) { return static_cast<int64_t>(kind) + 1; }
 
-Reason operand_reason(ProductKind kind, const at::Tensor& a, const at::Tensor& b) {
-  const int64_t b_dims = dims(kind), a_dims = b_dims < 2 ? 2 : b_dims;
-  if (a.dim() != a_dims || b.dim() != b_dims) return Reason::kShape;
+// What sizes alone decide comes first, so that a call too small to gain anything loses little.
+Reason operand_reason(ProductKind kind, GemmType type, const at::Tensor& a, const at::Tensor& b) {
+  const at::IntArrayRef a_sizes = a.sizes(), b_sizes = b.sizes();
+  const auto b_dims = static_cast<size_t>(dims(kind)), a_dims = b_dims < 2 ? size_t{2} : b_dims;
+  if (a_sizes.size() != a_dims || b_sizes.size() != b_dims) return Reason::kShape;
+  if (a.numel() == 0 || b.numel() == 0) return Reason::kShape;
+  const int64_t n = b_dims == 1 ? 1 : b_sizes[b_dims - 1];
+  if (gemm_too_short(type, n, a_sizes[a_dims - 1])) return Reason::kSize;
   return plain(a) && plain(b) ? Reason::kNone : Reason::kLayout;
 }
 
@@ -97,17 +102,17 @@ Reason refusal(const GemmShape& shape) {
 
 // The part of the gate behind the dtypes.
 void fill(Product& x, GemmType type, const at::Tensor& a, const at::Tensor& b) {
-  x.why = operand_reason(x.kind, a, b);
+  x.why = operand_reason(x.kind, type, a, b);
   if (!x.ok()) return;
   const View va = view(a), vb = view(b);
-  GemmProblem& p = x.problem;
+  GemmProblem& p = x.problem = {};
   p.type = type;
   p.batch = va.batch, p.m = va.rows, p.n = vb.columns, p.k = va.columns;
   p.a = {va.data, va.batch_stride, va.row, va.column};
   p.b = {vb.data, vb.batch_stride, vb.row, vb.column};
   if (p.k == 1) p.b.row = static_cast<ptrdiff_t>(b.element_size());
   p.alpha = 1, p.beta = 0;
-  if (va.columns != vb.rows || va.batch != vb.batch || a.numel() == 0 || p.n == 0) {
+  if (va.columns != vb.rows || va.batch != vb.batch) {
     x.why = Reason::kShape;
     return;
   }
@@ -180,8 +185,8 @@ Product& Product::write_to(const at::Tensor& y, const at::Tensor& a, const at::T
 
 Product& Product::write_to(const at::Tensor& y, const at::Tensor& a, const at::Tensor& b,
                            const at::Tensor& c) {
-  const bool reads_c = problem.c.data != nullptr;
-  if (ok() && reads_c && shares(y, c) && !same_place(y, c)) why = Reason::kOverlap;
+  if (!ok()) return *this;
+  if (problem.c.data != nullptr && shares(y, c) && !same_place(y, c)) why = Reason::kOverlap;
   return write_to(y, a, b);
 }
 

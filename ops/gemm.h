@@ -16,7 +16,7 @@ struct Product {
   ProductKind kind = ProductKind::kMatrix;
   GemmEngine engine = GemmEngine::kStock;
   at::ScalarType result = at::kFloat;
-  GemmProblem problem{};
+  GemmProblem problem;  // set once the sizes have passed
 
   bool ok() const { return why == Reason::kNone; }
   const char* kernel() const { return gemm_kernel_name(engine, problem.type); }

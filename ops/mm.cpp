@@ -16,7 +16,7 @@ Tensor empty_result(const Product& x) {
 }
 
 template <auto Fn, class... Given>
-Tensor fresh(Product x, const Given&... given) {
+Tensor fresh(const Product& x, const Given&... given) {
   if (!x.ok()) return stock<Fn>(x.why, given...);
   const auto scope = taken<Fn>(x.kernel());
   Tensor y = empty_result(x);
