@@ -4,11 +4,10 @@
 // does not mind its factors' order, and nothing splits k.
 #include "dispatch/gemm.h"
 
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <utility>
 
+#include "dispatch/gemm_panels.h"
+#include "dispatch/gemm_parts.h"
 #include "dispatch/gemm_tiles.h"
 #include "dispatch/parallel.h"
 #include "dispatch/tables.h"
@@ -55,9 +54,6 @@ Kernels f32_engine[] = {
      true},
 };
 
-Slot<GemmEnd> ends[] = {
-    {kGemmEnd, "gemm_end_f32"}, {kGemmEnd, "gemm_end_bf16"}, {kGemmEnd, "gemm_end_f16"}};
-
 Kernels bf16_engine{{kGemm, "gemm_f32_bf16_bf16"},
                     {kGemmColumns, ""},
                     {kGemm, "gemm_f32_bf16_bf16"},
@@ -96,33 +92,6 @@ Kernels& kernels_of(GemmEngine engine, GemmType type) {
   }
 }
 
-// Memory of one call: small needs come from the stack.
-class Scratch {
- public:
-  void* get(size_t bytes) {
-    if (bytes <= sizeof local_) return local_;
-    heap_.reset(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
-    if (heap_ == nullptr) throw std::bad_alloc();
-    return heap_.get();
-  }
-
- private:
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  alignas(64) char local_[8192];
-  std::unique_ptr<void, Free> heap_;
-};
-
-// An operand as rows along k.
-struct Rows {
-  const char* data;
-  ptrdiff_t batch, row, column;
-  int64_t count;
-
-  const char* at(int64_t b, int64_t i) const { return data + b * batch + i * row; }
-};
-
 // How a kernel gets at the rows of many.
 enum class Reading : uint8_t {
   kRows,     // as they lie, contiguous along k
@@ -148,21 +117,12 @@ constexpr int64_t kTileRows = 64;  // rows of few per kernel call
 constexpr int64_t kMaxChunk = 96;
 constexpr size_t kPanelBytes = 384 << 10;    // packed rows of many that stay in L2
 constexpr size_t kWidePanelBytes = 4 << 20;  // the same in L3
-constexpr int64_t kFewBytes = 16 << 20;      // packed rows of few at a time
-constexpr int64_t kGrainProducts = 1 << 16;  // multiply-adds worth a thread
-constexpr int64_t kLargeProducts = 1
-                                   << 24;  // multiply-adds of a product that has threads to itself
 
 // A packed row: whole cache lines, and an odd number of them, so that equal offsets in neighbouring
 // rows do not fall into one cache set.
 ptrdiff_t packed_row(int64_t k, size_t element) {
   const size_t lines = (static_cast<size_t>(k) * element + 63) / 64;
   return static_cast<ptrdiff_t>((lines | 1) * 64);
-}
-
-bool plain_end(const GemmProblem& p) {
-  return p.type == GemmType::kI8 ||
-         (p.type == GemmType::kF32 && p.alpha == 1 && p.c.data == nullptr);
 }
 
 Reading reading(const Rows& few, const Rows& many, ptrdiff_t size, const Kernels& kernels) {
@@ -200,32 +160,6 @@ void pack(Slot<GemmPack>& kernel, const Rows& rows, int64_t b, int64_t begin, in
           void* to, ptrdiff_t row) {
   kernel.get().run(
       {static_cast<size_t>(end - begin), k, rows.at(b, begin), rows.row, rows.column, to, row});
-}
-
-// y = round(alpha * tile + beta * c) for the m x n outputs from (i, j) on; tile is dense.
-void finish(const GemmProblem& p, int64_t b, int64_t i, int64_t j, int64_t m, int64_t n,
-            const float* tile) {
-  const auto size = static_cast<ptrdiff_t>(gemm_size(p.type));
-  const Kernel<GemmEnd>& end = ends[static_cast<size_t>(p.type)].get();
-  const char* c = static_cast<const char*>(p.c.data);
-  if (c != nullptr) c += b * p.c.batch + i * p.c.row + j * p.c.column;
-  char* y = static_cast<char*>(p.y) + b * p.y_batch + i * p.y_row + j * p.y_column;
-  if (c != nullptr && p.c.column != size &&
-      p.c.column != 0) {  // c transposed: an element at a time
-    for (int64_t r = 0; r < m; ++r)
-      for (int64_t q = 0; q < n; ++q)
-        end.run({1, p.alpha, p.beta, tile + r * n + q, c + r * p.c.row + q * p.c.column, 0,
-                 y + r * p.y_row + q * size});
-    return;
-  }
-  const bool one_run =
-      p.y_row == n * size && (c == nullptr || (p.c.row == n * size && p.c.column == size));
-  const size_t step = p.c.column != 0;
-  if (one_run || m == 1)
-    return end.run({static_cast<size_t>(m * n), p.alpha, p.beta, tile, c, step, y});
-  for (int64_t r = 0; r < m; ++r)
-    end.run({static_cast<size_t>(n), p.alpha, p.beta, tile + r * n,
-             c == nullptr ? nullptr : c + r * p.c.row, step, y + r * p.y_row});
 }
 
 struct Panel {
@@ -372,6 +306,8 @@ void run_gemm(GemmEngine engine, const GemmProblem& given) {
     if (run_gemm_tiles(p)) return;
     engine = p.type == GemmType::kI8 ? GemmEngine::kI16 : GemmEngine::kF32;
   }
+  if (engine == GemmEngine::kF32 && panels_take(p, kernels_of(engine, p.type).packed.get().need))
+    return run_gemm_panels(p);
   const Job job = make_job(engine, p);
   if (p.batch > 1 && p.m * p.n * p.k < kLargeProducts) return run_batch(job);
   for (int64_t b = 0; b < p.batch; ++b) run_one(job, b);

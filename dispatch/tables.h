@@ -13,6 +13,8 @@
 #include "isa/gemm_columns.h"
 #include "isa/gemm_end.h"
 #include "isa/gemm_pack.h"
+#include "isa/gemm_panel_pack.h"
+#include "isa/gemm_panels.h"
 #include "isa/masked_fill.h"
 #include "isa/norm.h"
 #include "isa/norm_backward.h"
@@ -130,6 +132,16 @@ namespace tenon {
 #define TENON_FN NormBackward
 #define TENON_CONSTANT kNormBackward
 #define TENON_ROWS "isa/tables/norm_backward.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN GemmPanels
+#define TENON_CONSTANT kGemmPanels
+#define TENON_ROWS "isa/tables/gemm_panels.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN GemmPanelPack
+#define TENON_CONSTANT kGemmPanelPack
+#define TENON_ROWS "isa/tables/gemm_panel_pack.inc"
 #include "dispatch/table.inc"
 
 #define TENON_FN RowFold

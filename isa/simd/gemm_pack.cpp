@@ -1,40 +1,10 @@
 // Packing for the gemm kernels over xsimd: isa/gemm_pack.h says what each does.
 #include "isa/gemm_pack.h"
 
-#include "isa/simd/vec.h"
+#include "isa/simd/widen_8.h"
 
 namespace tenon {
 namespace {
-
-// Eight rows of eight f32 turned into eight columns.
-TENON_INLINE void transpose(__m256 (&r)[8]) {
-  __m256 t[8], u[8];
-  for (int i = 0; i < 8; i += 2) {
-    t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
-    t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
-  }
-  for (int i = 0; i < 8; i += 4) {
-    u[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
-    u[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xee);
-    u[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
-    u[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xee);
-  }
-  for (int i = 0; i < 4; ++i) {
-    r[i] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
-    r[i + 4] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
-  }
-}
-
-TENON_INLINE __m256i widen_16(const void* p) {
-  return _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p)));
-}
-TENON_INLINE __m256 load_8(const float* p) { return _mm256_loadu_ps(p); }
-TENON_INLINE __m256 load_8(const bf16* p) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(widen_16(p), 16));
-}
-TENON_INLINE __m256 load_8(const f16* p) {
-  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-}
 
 // One view of the operands: x by element and y by row.
 template <class X>
@@ -80,7 +50,7 @@ TENON_INLINE void transposing(const Pack<X>& g, size_t n, size_t k) {
       for (size_t j = j0; j < j1; j += 8) {
         __m256 r[8];
         for (size_t i = 0; i < 8; ++i) r[i] = load_8(g.from(j, p + i));
-        transpose(r);
+        turn_8x8(r);
         for (size_t i = 0; i < 8; ++i) _mm256_storeu_ps(g.to(j + i, p), r[i]);
       }
     }

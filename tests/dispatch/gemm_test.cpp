@@ -107,10 +107,13 @@ TEST(RunGemm, MatchesDoubleInEveryLayout) {
 
 TEST(RunGemm, MatchesDoubleInBlocks) {
   for (const GemmType type : {GemmType::kF32, GemmType::kBf16, GemmType::kF16})
-    for (int layout : {0, 2, 3, 8}) {
-      Job job(type, 1, 70, 110, 90, layout);
+    for (int layout : {0, 2, 3, 8, 4, 20, 36}) {
+      Job job(type, 1, 100, 110, 90, layout), tall(type, 2, 110, 97, 35, layout);
+      if (layout >= 4) job.add_c(0.75f, -1.5f), tall.add_c(1, 1);
       run_gemm(GemmEngine::kF32, job.p);
+      run_gemm(GemmEngine::kF32, tall.p);
       job.expect_right();
+      tall.expect_right();
     }
 }
 
@@ -163,7 +166,7 @@ TEST(RunGemm, SameBitsForARowAloneAndInABatch) {
     for (int layout : {0, int{Job::kB}}) {
       Job all(type, 1, 100, 150, 333, layout);
       run_gemm(GemmEngine::kF32, all.p);
-      for (int64_t rows : {1, 2, 5, 8, 9, 33}) {
+      for (int64_t rows : {1, 2, 5, 8, 9, 33, 96}) {
         Job few(type, 1, rows, 150, 333, layout);
         std::memcpy(few.a.at(0), all.a.at(0), few.a.bytes());
         std::memcpy(few.b.at(0), all.b.at(0), few.b.bytes());
