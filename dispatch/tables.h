@@ -8,6 +8,7 @@
 #include "isa/binary_scalar.h"
 #include "isa/cast.h"
 #include "isa/copy_rows.h"
+#include "isa/dot.h"
 #include "isa/gather.h"
 #include "isa/gemm.h"
 #include "isa/gemm_columns.h"
@@ -132,6 +133,11 @@ namespace tenon {
 #define TENON_FN NormBackward
 #define TENON_CONSTANT kNormBackward
 #define TENON_ROWS "isa/tables/norm_backward.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Dot
+#define TENON_CONSTANT kDot
+#define TENON_ROWS "isa/tables/dot.inc"
 #include "dispatch/table.inc"
 
 #define TENON_FN GemmPanels

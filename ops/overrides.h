@@ -114,6 +114,7 @@ Tensor& baddbmm_(Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta
                  const Scalar& alpha);
 Tensor& baddbmm_out(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& beta,
                     const Scalar& alpha, Tensor& y);
+Tensor dot(const Tensor& x, const Tensor& y);
 Tensor mv(const Tensor& a, const Tensor& b);
 Tensor int_mm(const Tensor& a, const Tensor& b);
 Tensor& int_mm_out(const Tensor& a, const Tensor& b, Tensor& y);

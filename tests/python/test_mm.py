@@ -162,6 +162,58 @@ def test_mv_and_addmv(dtype, layout):
     assert torch.equal(c, got)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("layout", ["rows", "columns"])
+def test_long_sides(dtype, layout):
+    a, b = operand(130, 333, dtype=dtype), operand(333, 110, dtype=dtype, layout=layout)
+    c = operand(110, dtype=dtype)
+    with fast("addmm"):
+        for y in on_threads(lambda: torch.addmm(c, a, b)):
+            assert_product(y, a, b, c)
+            assert torch.equal(y, torch.addmm(c, a, b))
+        alone = torch.cat([torch.addmm(c, a[i : i + 1], b) for i in range(130)])
+    assert torch.equal(alone, y)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [1, 7, 16, 64, 1000, 100003])
+def test_dot(dtype, n):
+    x, y = operand(n, dtype=dtype), operand(n, dtype=dtype)
+    with fast("dot"):
+        got = torch.dot(x, y)
+    assert_product(got[None, None], x[None], y[:, None])
+    with fast("dot"):
+        for again in on_threads(lambda: torch.dot(x, y)):
+            assert torch.equal(again, got)
+    out = torch.empty((), dtype=dtype)
+    with fast("dot"):
+        torch.dot(x, y, out=out)
+    assert torch.equal(out, got)
+    with fast("dot"):  # stock's vdot asks for dot
+        assert torch.equal(torch.vdot(x, y), got)
+
+
+def test_dot_is_stocks():
+    x = torch.randn(64)
+    with falls_back("dot", "dtype"):
+        assert torch.equal(torch.dot(x.double(), x.double()), stock(torch.dot, x.double(), x.double()))
+    with falls_back("dot", "layout"):
+        assert torch.equal(torch.dot(x[::2], x[::2]), stock(torch.dot, x[::2], x[::2]))
+    with falls_back("dot", "shape"):
+        assert torch.dot(x[:0], x[:0]) == 0
+    z = torch.complex(x, x)
+    assert torch.equal(torch.vdot(z, z), stock(torch.vdot, z, z))
+    with falls_back("dot", "dtype"):
+        assert torch.equal(torch.dot(z.conj(), z), stock(torch.dot, z.conj(), z))
+
+
+def test_dot_gradients():
+    x, y = torch.randn(70, requires_grad=True), torch.randn(70, requires_grad=True)
+    with fast("dot"):
+        gx, gy = torch.autograd.grad(torch.dot(x, y), (x, y))
+    assert torch.equal(gx, y) and torch.equal(gy, x)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_same_bits_for_any_threads_and_batch(dtype):
     x, w = operand(32, 576, dtype=dtype), operand(1000, 576, dtype=dtype)
@@ -207,6 +259,9 @@ def test_float32_of_many_rows_is_stock():
         lambda a: torch.addmm(torch.randn(4, dtype=torch.float64), a, a),
         lambda a: torch.mv(a, torch.randn(7)),
         lambda a: torch.addmv(torch.randn(7), a, a[0]),
+        lambda a: torch.dot(a[0], a[0, :3]),
+        lambda a: torch.dot(a, a),
+        lambda a: torch.dot(a[0], a[0].double()),
         lambda a: torch.mm(a, a, out=torch.empty(4, 4, dtype=torch.float64)),
         lambda a: torch.mm(a, a, out=torch.empty(1).expand(4, 4)),
     ],
