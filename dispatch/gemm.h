@@ -51,8 +51,6 @@ struct GemmShape {
   bool packed;
 };
 
-GemmShape shape_of(const GemmProblem& p);
-
 // True where sums of k products are too short for every engine, whatever m is: what plan_gemm says, at
 // the least cost. A vector (n = 1) is worth it: stock goes through the dispatcher twice.
 constexpr bool gemm_too_short(GemmType type, int64_t n, int64_t k) {

@@ -63,12 +63,6 @@ GemmEngine f16_engine(const GemmShape& s, const Cpu& cpu) {
 
 }  // namespace
 
-GemmShape shape_of(const GemmProblem& p) {
-  const auto size = static_cast<ptrdiff_t>(gemm_size(p.type));
-  const ptrdiff_t along_k = p.m > p.n ? p.a.column : p.b.row;
-  return {p.type, p.batch, p.m, p.n, p.k, along_k != size};
-}
-
 GemmEngine plan_gemm(const GemmShape& shape, const Cpu& cpu) {
   if (!cpu.has(kAvx2)) return GemmEngine::kStock;
   if (tiles_win(shape, cpu)) return GemmEngine::kTiles;

@@ -36,15 +36,23 @@ View view(const at::Tensor& t) {
 
 int64_t dims(ProductKind kind) { return static_cast<int64_t>(kind) + 1; }
 
-// What sizes alone decide comes first, so that a call too small to gain anything loses little.
-Reason operand_reason(ProductKind kind, GemmType type, const at::Tensor& a, const at::Tensor& b) {
-  const at::IntArrayRef a_sizes = a.sizes(), b_sizes = b.sizes();
+// The shape as the plan sees it, from sizes and strides alone: no data is touched before the plan
+// has said yes. Sizes that no product has leave a reason.
+Reason read_shape(ProductKind kind, const at::Tensor& a, const at::Tensor& b, GemmShape& s) {
+  const at::IntArrayRef left = a.sizes(), right = b.sizes();
   const auto b_dims = static_cast<size_t>(dims(kind)), a_dims = b_dims < 2 ? size_t{2} : b_dims;
-  if (a_sizes.size() != a_dims || b_sizes.size() != b_dims) return Reason::kShape;
+  if (left.size() != a_dims || right.size() != b_dims) return Reason::kShape;
+  const size_t b_rows = b_dims < 2 ? 0 : b_dims - 2;
+  s.batch = kind == ProductKind::kBatch ? left[0] : 1;
+  s.m = left[a_dims - 2], s.k = left[a_dims - 1], s.n = b_dims < 2 ? 1 : right[b_rows + 1];
+  if (right[b_rows] != s.k || (kind == ProductKind::kBatch && right[0] != s.batch))
+    return Reason::kShape;
   if (a.numel() == 0 || b.numel() == 0) return Reason::kShape;
-  const int64_t n = b_dims == 1 ? 1 : b_sizes[b_dims - 1];
-  if (gemm_too_short(type, n, a_sizes[a_dims - 1])) return Reason::kSize;
-  return plain(a) && plain(b) ? Reason::kNone : Reason::kLayout;
+  if (gemm_too_short(s.type, s.n, s.k)) return Reason::kSize;
+  if (!plain(a) || !plain(b)) return Reason::kLayout;
+  const int64_t along_k = s.m > s.n ? a.strides()[a_dims - 1] : b.strides()[b_rows];
+  s.packed = s.k > 1 && along_k != 1;
+  return Reason::kNone;
 }
 
 // c's strides as expanded to the result: 0 along what is repeated. False if it does not expand.
@@ -102,24 +110,24 @@ Reason refusal(const GemmShape& shape) {
 
 // The part of the gate behind the dtypes.
 void fill(Product& x, GemmType type, const at::Tensor& a, const at::Tensor& b) {
-  x.why = operand_reason(x.kind, type, a, b);
+  GemmShape shape;
+  shape.type = type;
+  x.why = read_shape(x.kind, a, b, shape);
   if (!x.ok()) return;
+  x.engine = choose_gemm(shape);
+  if (x.engine == GemmEngine::kStock) {
+    x.why = refusal(shape);
+    return;
+  }
   const View va = view(a), vb = view(b);
   GemmProblem& p = x.problem = {};
   p.type = type;
-  p.batch = va.batch, p.m = va.rows, p.n = vb.columns, p.k = va.columns;
+  p.batch = shape.batch, p.m = shape.m, p.n = shape.n, p.k = shape.k;
   p.a = {va.data, va.batch_stride, va.row, va.column};
   p.b = {vb.data, vb.batch_stride, vb.row, vb.column};
   if (p.k == 1) p.b.row = static_cast<ptrdiff_t>(b.element_size());
   p.alpha = 1, p.beta = 0;
-  if (va.columns != vb.rows || va.batch != vb.batch) {
-    x.why = Reason::kShape;
-    return;
-  }
-  const GemmShape shape = shape_of(p);
-  x.engine = choose_gemm(shape);
   if (x.engine == GemmEngine::kTiles && type == GemmType::kF32) p.products = products();
-  if (x.engine == GemmEngine::kStock) x.why = refusal(shape);
 }
 
 }  // namespace
