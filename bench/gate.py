@@ -34,8 +34,8 @@ def per_call(gate, plugin, case, state):
 def main():
     parser = argparse.ArgumentParser(prog="ci/run bench gate", description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/x86_64")
-    parser.add_argument("--instructions", default="exp_f64,mm_2", metavar="CASES",
-                        help="cases to count under callgrind, a minute each (default exp_f64,mm_2)")
+    parser.add_argument("--instructions", default="exp_f64,mm_5", metavar="CASES",
+                        help="cases to count under callgrind, a minute each (default exp_f64,mm_5)")
     args = parser.parse_args()
     gate = args.build / "bench/gate"
     plugin = next(args.build.glob("libtenon_aten.*.so"))

@@ -51,10 +51,16 @@ struct GemmShape {
   bool packed;
 };
 
-// True where sums of k products are too short for every engine, whatever m is: what plan_gemm says, at
-// the least cost. A vector (n = 1) is worth it: stock goes through the dispatcher twice.
-constexpr bool gemm_too_short(GemmType type, int64_t n, int64_t k) {
-  return type == GemmType::kF32 && k < 8 && n > 1;
+// A product that costs less than stock's way to its library: up to 4 rows on one side.
+constexpr bool gemm_tiny(const GemmShape& s) {
+  const int64_t most = s.k < 8 && (s.m == 1 || s.n == 1) ? 64 : 512;
+  return s.batch == 1 && (s.m <= 4 || s.n <= 4) && s.m * s.n * s.k <= most;
+}
+
+// True where sums of k products are too short for every engine: what plan_gemm says, at the least
+// cost.
+constexpr bool gemm_too_short(const GemmShape& s) {
+  return s.type == GemmType::kF32 && s.k < 8 && !gemm_tiny(s);
 }
 
 // The engine for a shape on a machine. Pure: tests ask it about machines they do not own. Every

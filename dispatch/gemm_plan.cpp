@@ -9,11 +9,12 @@ namespace {
 //                            8x64x64 1.27, 12x64x64 1.03, 16x64x64 0.97, 32x64x64 0.95;
 //                            8x64x4 0.94, 32x64x4 0.60; 32x576x576 1.12
 //   along its rows:          1x4096x4096 1.2, 2x 2.0, 4x 2.1; 4x576x576 1.4; 8x576x576 0.46
+//   tiny, in any layout:     2x2x2 1.2, 4x16x8 1.2, 64x4x2 1.3, 1x16x16 1.14; addmm 2x2x2 1.85
 bool f32_wins(const GemmShape& s) {
   const int64_t few = s.m < s.n ? s.m : s.n, many = s.m < s.n ? s.n : s.m;
+  if (gemm_tiny(s)) return true;
   if (s.packed) return few <= 6 && s.k >= 64 && many >= 16;
-  if (gemm_too_short(s.type, s.n, s.k)) return false;
-  if (few <= 4) return s.k >= 8 || s.m <= 64;
+  if (few <= 4) return !gemm_too_short(s);
   if (few <= 8) return s.k >= 16;
   return few <= 32 && s.k >= 128 && many >= 128;
 }
@@ -24,6 +25,7 @@ bool f32_wins(const GemmShape& s) {
 //   batch of 16, 1x1x1: 0.7
 bool half_wins(const GemmShape& s) {
   const int64_t many = s.m < s.n ? s.n : s.m;
+  if (gemm_tiny(s)) return true;
   if (s.packed) return s.k >= 32 && many >= 16;
   return s.batch == 1 || s.k >= 8;
 }

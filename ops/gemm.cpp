@@ -48,7 +48,7 @@ Reason read_shape(ProductKind kind, const at::Tensor& a, const at::Tensor& b, Ge
   if (right[b_rows] != s.k || (kind == ProductKind::kBatch && right[0] != s.batch))
     return Reason::kShape;
   if (a.numel() == 0 || b.numel() == 0) return Reason::kShape;
-  if (gemm_too_short(s.type, s.n, s.k)) return Reason::kSize;
+  if (gemm_too_short(s)) return Reason::kSize;
   if (!plain(a) || !plain(b)) return Reason::kLayout;
   const int64_t along_k = s.m > s.n ? a.strides()[a_dims - 1] : b.strides()[b_rows];
   s.packed = s.k > 1 && along_k != 1;
