@@ -1,6 +1,5 @@
-// dispatch/plans/*.txt says what each known machine runs; this keeps it true. After a wanted
-// change:
-// ./ci/run plans.
+// dispatch/plans/*.txt says what each known machine runs; this keeps it true. After a change that
+// was meant, `./ci/run plans` writes them anew.
 #include <gtest/gtest.h>
 
 #include <fstream>
