@@ -55,6 +55,16 @@ show_progress() {
   done
 }
 
+# One at a time in a clone: waits for another ./ci/run that builds or tests here.
+lock_build() {
+  mkdir -p "$root/build"
+  exec 9>"$root/build/.lock"
+  flock -n 9 && return
+  say "waiting for another ./ci/run in this folder"
+  flock 9
+}
+unlock_build() { exec 9>&-; }
+
 # fresh STAMP VALUE: whether the step that wrote STAMP last did so for the same VALUE.
 fresh() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
 stamp() {

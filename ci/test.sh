@@ -161,6 +161,7 @@ test_all() {
   for stage in "${stages[@]}"; do
     declare -F "stage_$stage" >/dev/null || die "test: no stage $stage; there are ${all_stages[*]}"
   done
+  lock_build
   rm -rf "$results"
   mkdir -p "$results"
   prepare_tests "${stages[@]}"

@@ -70,6 +70,8 @@ void in_child() {
   if (region_entered.load(std::memory_order_relaxed)) forked_after_region = true;
 }
 
+void (*thread_setup)() = nullptr;
+
 struct Region {
   void (*body)(void*, int, int);
   void* context;
@@ -85,8 +87,12 @@ void enter(void* data) {
 int max_threads() {
   const Runtime& r = runtime();
   if (r.parallel == nullptr || forked_after_region.load(std::memory_order_relaxed)) return 1;
-  return r.in_parallel() ? 1 : r.max_threads();
+  if (r.in_parallel()) return 1;
+  if (thread_setup != nullptr) thread_setup();
+  return r.max_threads();
 }
+
+void set_thread_setup(void (*setup)()) { thread_setup = setup; }
 
 void run_on_threads(void (*body)(void*, int, int), void* context) {
   if (max_threads() == 1) return body(context, 0, 1);

@@ -10,6 +10,11 @@ namespace tenon {
 // 1 inside a region, in a process without an OpenMP runtime, and in a child forked after a region.
 int max_threads();
 
+// What the runtime is asked for on a thread is that thread's own number, and libtorch gives a
+// thread its number before the first parallel loop there. `setup` does that, before every question;
+// it is set once, at load time.
+void set_thread_setup(void (*setup)());
+
 // Calls body(context, thread, threads) once on each of max_threads() threads, or once here.
 void run_on_threads(void (*body)(void* context, int thread, int threads), void* context);
 

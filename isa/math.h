@@ -91,7 +91,7 @@ TENON_INLINE V tanh_f32(V x) {
   const V one = splat<V>(1.0f), two = splat<V>(2.0f), a = abs(x), s = x * x;
   const V small = fma(x * s, horner_f32(s, c), x);
   const V large = one - two / (exp_f32(a + a) + one);
-  return select(a < splat<V>(0.625f), small, copysign(large, x));
+  return copysign(select(a < splat<V>(0.625f), small, large), x);  // of -0 as well
 }
 
 // 1 / (1 + e^-x) within kSigmoidUlp, through e^-|x|, which cannot overflow.

@@ -117,7 +117,6 @@ Plan plan_column(const Tensor& a, const Tensor& b, float s) {
 
 Plan plan_broadcast(const Tensor& a, const Tensor& b, float s) {
   if (!a.is_contiguous() || !b.is_contiguous()) return Reason::kLayout;
-  if (b.numel() == 0 || a.numel() == 0) return Reason::kShape;
   const bool left = b.dim() > a.dim() || (b.dim() == a.dim() && b.numel() > a.numel());
   if (!keeps_strides(left ? b : a)) return Reason::kLayout;
   if (left) return plan_row(Repeat::kLeftRow, b, a, s);
@@ -132,6 +131,7 @@ Plan plan_number(Repeat repeat, const Tensor& x, float s) {
 
 Plan make_plan(const Tensor& a, const Tensor& b, float s) {
   if (!plain(a) || !plain(b)) return Reason::kLayout;
+  if (a.numel() == 0 || b.numel() == 0) return Reason::kSize;  // strides of nothing are stock's own
   const bool same_type = a.scalar_type() == b.scalar_type();
   if (same_type && same_layout(a, b) && float_type(a.scalar_type()) >= 0 && !wrapped(a))
     return dense(a) ? Plan(Repeat::kNothing, 1, a.numel(), s) : Plan(Reason::kLayout);

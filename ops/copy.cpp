@@ -82,7 +82,8 @@ Dims merged(const Tensor& x, const Tensor& y) {
 }
 
 // A copy as transposes of `rows` x `cols` matrices: rows run along y's contiguous dimension,
-// columns along x's. Every combination of the outer dimensions has one.
+// columns along x's. Every combination of the outer dimensions has one, further dimensions of x
+// with stride 1 included: the windows of unfold have two.
 struct Matrices {
   Reason why = Reason::kNone;
   int64_t count = 1;
@@ -94,7 +95,7 @@ struct Matrices {
     for (const Dim& d : merged(x, y)) {
       if (d.y == 1 && d.x != 1) {
         rows = d;
-      } else if (d.x == 1 && d.y != 1) {
+      } else if (d.x == 1 && d.y != 1 && cols.size == 0) {
         cols = d;
       } else {
         outer.push_back(d);

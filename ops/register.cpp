@@ -1,6 +1,7 @@
 // Puts the rows of overrides.inc into the dispatcher: once, at load time, never fatally.
 #include "ops/register.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "dispatch/env.h"
+#include "dispatch/parallel.h"
 #include "ops/check.h"
 #include "ops/names.h"
 #include "ops/overrides.h"
@@ -139,6 +141,7 @@ void load() {
     std::fprintf(stderr, "tenon: not active: %s\n", error.c_str());
     return;
   }
+  set_thread_setup([] { at::internal::lazy_init_num_threads(); });
   install_all();
   is_active = true;
   if (e.verbose) print_absent();
@@ -166,7 +169,7 @@ const std::vector<Registration>& registrations() {
 }
 
 void set_enabled(bool enabled) {
-  if (enabled == !libraries().empty()) return;
+  if (!is_active || enabled == !libraries().empty()) return;
   if (enabled)
     install_all();
   else

@@ -112,7 +112,7 @@ void reset_counters() {
 extern "C" {
 
 const char* tenon_report() {
-  static std::string text;
+  thread_local std::string text;  // until the thread asks again
   text = tenon::ops::report_json();
   return text.c_str();
 }

@@ -21,6 +21,10 @@ int run(const std::vector<std::string>& command) {
     fmt::print(stderr, "tenon: {} is missing: build it with ./ci/run build\n", shim);
     return 127;
   }
+  if (shim.find_first_of(" :") != std::string::npos) {
+    fmt::print(stderr, "tenon: {}: LD_PRELOAD cannot hold a path with a blank or a colon\n", shim);
+    return 127;
+  }
   const char* others = std::getenv("LD_PRELOAD");
   const bool alone = others == nullptr || *others == '\0';
   setenv("LD_PRELOAD", alone ? shim.c_str() : (shim + ":" + others).c_str(), 1);

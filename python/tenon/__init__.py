@@ -12,6 +12,7 @@ import os
 import pathlib
 
 _plugin = None
+_stock_depth = 0
 
 
 def _candidates(version):
@@ -70,11 +71,16 @@ def reset():
 def stock():
     """Run the body on stock kernels: the overrides leave the dispatcher and return after it.
 
-    Not while other threads run operators.
+    May be nested; the overrides return after the outermost body. Not while other threads run
+    operators.
     """
+    global _stock_depth
     load()
+    _stock_depth += 1
     _plugin.tenon_enable(0)
     try:
         yield
     finally:
-        _plugin.tenon_enable(1)
+        _stock_depth -= 1
+        if _stock_depth == 0:
+            _plugin.tenon_enable(1)

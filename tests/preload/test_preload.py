@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -191,6 +192,21 @@ def test_environment_that_makes_no_sense(preloaded, name, value, known):
     assert preloaded.hits() in (None, 0)
 
 
+def test_refused_environment_stays_refused(preloaded):
+    """Leaving tenon.stock() must not put in place what was refused."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    plugin = str(next(preloaded.build.glob("libtenon_aten.*.so")))
+    program = """
+import torch, tenon
+with tenon.stock(): pass
+torch.exp(torch.ones(8))
+assert not any(o['hits'] for o in tenon.report()['operators'])
+"""
+    result = preloaded.python(program, TENON_VERBOSE="loud", PYTHONPATH=str(root / "python"),
+                              TENON_ATEN_LIB=plugin)
+    assert result.returncode == 0 and "not active" in result.stderr, result.stderr
+
+
 def test_disabled_operator_is_stocks(preloaded):
     silent(preloaded.python(EXP, TENON_DISABLE="exp"))
     assert preloaded.hits() == 0
@@ -215,6 +231,11 @@ def test_tenon_run_becomes_the_program(preloaded):
     assert result.returncode == 5
     assert result.stdout == "%s 1\n" % preloaded.shim
     assert run("run", "no-such-program").returncode == 127
+    with tempfile.TemporaryDirectory(prefix="a blank ") as folder:
+        for file in (tenon, preloaded.shim):
+            shutil.copy(file, folder)
+        result = subprocess.run([folder + "/tenon", "run", "true"], capture_output=True, text=True)
+        assert result.returncode == 127 and "blank" in result.stderr
     assert run("run").returncode == 2
 
 
@@ -262,6 +283,26 @@ for n in (2, 3):
 """
     silent(preloaded.python(program))
     assert preloaded.hits() >= 3
+
+
+def test_thread_count_reaches_other_threads(preloaded):
+    """torch.set_num_threads holds in threads started later, whose runtime has a number of its own."""
+    program = """
+import os, threading, torch
+torch.set_num_threads(1)
+threads = lambda: len(os.listdir('/proc/self/task'))
+def job():
+    before = threads()
+    torch.exp(torch.randn(1 << 20))
+    torch.softmax(torch.randn(512, 512), 1)
+    seen.append(threads() - before)
+seen = []
+thread = threading.Thread(target=job)
+thread.start(); thread.join()
+assert seen == [0], seen
+"""
+    silent(preloaded.python(program))
+    assert preloaded.hits() >= 1
 
 
 def test_check_compares_with_stock(preloaded):

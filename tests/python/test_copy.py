@@ -149,3 +149,16 @@ def test_strides_of_dimensions_of_one_element_are_stocks():
         with tenon.stock():
             want = torch.nn.functional.rms_norm(x, x.shape[-1:]).stride()
         assert torch.nn.functional.rms_norm(x, x.shape[-1:]).stride() == want
+
+
+def test_windows_that_overlap():
+    signal = torch.randn(16, 200)
+    windows = signal.unfold(1, 25, 1)  # two dimensions of stride 1
+    with fast("copy_"):
+        got = windows.permute(1, 2, 0).contiguous()
+    want = torch.stack([signal[:, i : i + 25].t() for i in range(176)])
+    assert torch.equal(got, want)
+    x = torch.randn(1000).as_strided((9, 10, 11), (1, 1, 20))
+    y = torch.empty(9, 10, 11).copy_(x)
+    with tenon.stock():
+        assert torch.equal(y, torch.empty(9, 10, 11).copy_(x))

@@ -166,3 +166,10 @@ def test_same_bits_for_any_thread_count(name):
     x = torch.rand(100003) + 0.1
     a, *others = on_threads(lambda: FUNCTIONS[name][0](x))
     assert all(torch.equal(a, b) for b in others)
+
+
+@pytest.mark.parametrize("name", ["relu", "tanh", "silu"])
+def test_zeros_keep_their_sign(name):
+    for dtype in DTYPES:
+        x = torch.tensor([0.0, -0.0] * 20, dtype=dtype)
+        assert torch.equal(FUNCTIONS[name][0](x).signbit(), x.signbit())
