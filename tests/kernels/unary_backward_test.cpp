@@ -99,7 +99,9 @@ void fill_saved(const Function& f, Guarded<T>& saved, size_t n) {
 
 template <class T>
 bool equal(const Guarded<T>& a, const Guarded<T>& b) {
-  return a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!same_bits(a[i], b[i])) return false;  // which NaN it is depends on the compiler
+  return true;
 }
 
 template <class T>
