@@ -35,6 +35,7 @@ TENON_INLINE Scalar copysign(Scalar magnitude, Scalar sign) {
 }
 TENON_INLINE Scalar sqrt(Scalar x) { return {std::sqrt(x.v)}; }
 TENON_INLINE Scalar pow2(Scalar x) {
+  if (std::isnan(x.v)) return x;
   return {float_of(static_cast<uint32_t>(static_cast<int32_t>(x.v) + 127) << 23)};
 }
 TENON_INLINE Scalar pow2_shifted(Scalar t) {
