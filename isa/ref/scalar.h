@@ -43,7 +43,7 @@ TENON_INLINE Scalar pow2_shifted(Scalar t) {
 }
 // x, positive and normal, as the returned mantissa in [2/3, 4/3) times 2^exponent.
 TENON_INLINE Scalar split_exponent(Scalar x, Scalar& exponent) {
-  const int32_t n = (static_cast<int32_t>(bits_of(x.v)) - kTwoThirds) >> 23;
+  const auto n = static_cast<int32_t>(bits_of(x.v) - uint32_t{kTwoThirds}) >> 23;
   exponent = {static_cast<float>(n)};
   return {float_of(bits_of(x.v) - (static_cast<uint32_t>(n) << 23))};
 }
