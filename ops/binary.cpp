@@ -143,14 +143,21 @@ Plan make_plan(const Tensor& a, const Tensor& b, float s) {
   return plan_broadcast(a, b, s);
 }
 
-// Stock's f32 loops over so many elements are as good or better.
-Plan within_size(const Plan& plan, const Tensor& a) {
-  const bool large = plan.why == Reason::kNone && a.scalar_type() == at::kFloat &&
-                     plan.rows * plan.n > (plan.rows == 1 ? kMostF32 : kMostBroadcastF32);
-  return large ? Plan(Reason::kSize) : plan;
+// The operand that has the result's shape.
+const Tensor& shape_of(const Plan& plan, const Tensor& a, const Tensor& b) {
+  return plan.repeat == Repeat::kLeft || plan.repeat == Repeat::kLeftRow ? b : a;
 }
 
-Plan plan_product(const Tensor& a, const Tensor& b) { return within_size(make_plan(a, b, 1), a); }
+// Stock's f32 loops over so many elements are as good or better.
+Plan within_size(const Plan& plan, const Tensor& a, const Tensor& b) {
+  if (plan.why != Reason::kNone || shape_of(plan, a, b).scalar_type() != at::kFloat) return plan;
+  const int64_t most = plan.rows == 1 ? kMostF32 : kMostBroadcastF32;
+  return plan.rows * plan.n > most ? Plan(Reason::kSize) : plan;
+}
+
+Plan plan_product(const Tensor& a, const Tensor& b) {
+  return within_size(make_plan(a, b, 1), a, b);
+}
 
 // With alpha as the factor of b. A number has to have the factor 1: elsewhere stock rounds the
 // product or does not, as the case may be. What f32 cannot hold, stock refuses.
@@ -158,15 +165,10 @@ Plan plan_sum(const Operator& op, const Tensor& a, const Tensor& b, const Scalar
   if (alpha.isComplex() || alpha.isBoolean()) return Reason::kArgument;
   const double value = alpha.toDouble();
   if (std::isfinite(value) && std::fabs(value) > FLT_MAX) return Reason::kArgument;
-  const Plan plan = within_size(make_plan(a, b, op.sign * static_cast<float>(value)), a);
+  const Plan plan = within_size(make_plan(a, b, op.sign * static_cast<float>(value)), a, b);
   const bool both = plan.repeat != Repeat::kRight && plan.repeat != Repeat::kLeft &&
                     plan.repeat != Repeat::kRightColumn;
   return both || value == 1 ? plan : Plan(Reason::kArgument);
-}
-
-// The operand that has the result's shape.
-const Tensor& shape_of(const Plan& plan, const Tensor& a, const Tensor& b) {
-  return plan.repeat == Repeat::kLeft || plan.repeat == Repeat::kLeftRow ? b : a;
 }
 
 // Whether the result can go to y as it stands.

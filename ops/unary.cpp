@@ -17,32 +17,26 @@ struct Function {
   int64_t grain;
   int64_t most[3] = {INT64_MAX, INT64_MAX, INT64_MAX};  // more elements than this are stock's
 };
-#define FUNCTION(f, grain) \
-  Function f##_function{{{kUnary, #f "_f32"}, {kUnary, #f "_bf16"}, {kUnary, #f "_f16"}}, grain};
+#define FUNCTION(f, grain, ...)                                                           \
+  Function f##_function{{{kUnary, #f "_f32"}, {kUnary, #f "_bf16"}, {kUnary, #f "_f16"}}, \
+                        grain __VA_OPT__(, ) __VA_ARGS__};
 FUNCTION(exp, 8192)
 FUNCTION(tanh, 8192)
 FUNCTION(sigmoid, 8192)
 FUNCTION(silu, 8192)
 // Stock runs exact gelu through oneDNN: slow to start, and then faster (bench ops unary: gelu).
-Function gelu_function{
-    {{kUnary, "gelu_f32"}, {kUnary, "gelu_bf16"}, {kUnary, "gelu_f16"}}, 8192, {8192, 1024, 1024}};
+FUNCTION(gelu, 8192, {8192, 1024, 1024})
 FUNCTION(gelu_tanh, 8192)
 FUNCTION(sqrt, 32768)
 FUNCTION(rsqrt, 32768)
 FUNCTION(reciprocal, 32768)
 FUNCTION(square_reciprocal, 32768)
-#undef FUNCTION
-
 // Out of cache these cost what memory costs, and stock's f32 loops stream it a little better (bench
 // ops unary: relu, pow 2; Zen 3, torch 2.13).
-#define CACHED(f)                                                                         \
-  Function f##_function{{{kUnary, #f "_f32"}, {kUnary, #f "_bf16"}, {kUnary, #f "_f16"}}, \
-                        32768,                                                            \
-                        {65536, INT64_MAX, INT64_MAX}};
-CACHED(relu)
-CACHED(square)
-CACHED(cube)
-#undef CACHED
+FUNCTION(relu, 32768, {65536, INT64_MAX, INT64_MAX})
+FUNCTION(square, 32768, {65536, INT64_MAX, INT64_MAX})
+FUNCTION(cube, 32768, {65536, INT64_MAX, INT64_MAX})
+#undef FUNCTION
 
 Reason gate(const Tensor& x) {
   if (float_type(x.scalar_type()) < 0) return Reason::kDtype;

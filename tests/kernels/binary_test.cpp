@@ -37,11 +37,6 @@ void call(const Kernel<BinaryScalar>& k, size_t n, float s, const T* a, const T*
 }
 
 template <class T>
-bool equal(Guarded<T>& a, Guarded<T>& b) {
-  return a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-}
-
-template <class T>
 void check_values(InDouble f, float s, Guarded<T>& a, Guarded<T>& b, Guarded<T>& y, Guarded<T>& z) {
   for (size_t i = 0; i < y.size(); ++i) {
     const double want = f(to_f32(a[i]), to_f32(b[i]), s);
@@ -60,14 +55,14 @@ void check(Table<Fn> table, const Kernel<Fn>& k, size_t n, float s, Flush flush)
   fill_anything(b, n + 1);
   call(k, n, s, a.data(), b.data(), y.data());
   call(*pick(table, op, Cpu{}), n, s, a.data(), b.data(), z.data());
-  check_values(kInDouble.at(op.substr(0, op.rfind('_'))), s, a, b, y, z);
+  check_values(kInDouble.at(function_name(op)), s, a, b, y, z);
   if constexpr (std::is_same_v<Fn, Binary>) {
     call(k, n, s, a.data(), b.data(), b.data());
-    EXPECT_TRUE(equal(b, y)) << "into b";
+    EXPECT_TRUE(same_bits(b, y)) << "into b";
     fill_anything(b, n + 1);
   }
   call(k, n, s, a.data(), b.data(), a.data());
-  EXPECT_TRUE(equal(a, y)) << "in place";
+  EXPECT_TRUE(same_bits(a, y)) << "in place";
 }
 
 template <class T, class Fn>
@@ -82,10 +77,7 @@ void check_sizes(Table<Fn> table, const Kernel<Fn>& k) {
 
 template <class Fn>
 void check_types(Table<Fn> table, const Kernel<Fn>& k) {
-  const std::string op = k.op, type = op.substr(op.rfind('_') + 1);
-  if (type == "f32") check_sizes<float>(table, k);
-  if (type == "bf16") check_sizes<bf16>(table, k);
-  if (type == "f16") check_sizes<f16>(table, k);
+  with_storage_type(k.op, [&](auto zero) { check_sizes<decltype(zero)>(table, k); });
 }
 
 TEST_P(BinaryTest, MatchesDoubleAndReference) {

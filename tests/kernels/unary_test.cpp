@@ -74,7 +74,7 @@ void check(const Kernel<Unary>& k, const Function& f, size_t n, Flush flush) {
         << to_f32(x[i]) << ": " << to_f32(y[i]) << ", reference " << to_f32(z[i]);
   }
   k.run(n, x.data(), x.data());
-  ASSERT_TRUE(n == 0 || std::memcmp(y.data(), x.data(), n * sizeof y[0]) == 0) << "in place";
+  ASSERT_TRUE(same_bits(y, x)) << "in place";
 }
 
 template <class T>
@@ -90,11 +90,7 @@ void check_sizes(const Kernel<Unary>& k, const std::string& name) {
 TEST_P(UnaryTest, MatchesDoubleAndReference) {
   const Kernel<Unary>& k = GetParam();
   TENON_SKIP_UNLESS_RUNNABLE(k);
-  const std::string op = k.op, type = op.substr(op.rfind('_') + 1);
-  const std::string name = op.substr(0, op.rfind('_'));
-  if (type == "f32") check_sizes<float>(k, name);
-  if (type == "bf16") check_sizes<bf16>(k, name);
-  if (type == "f16") check_sizes<f16>(k, name);
+  with_storage_type(k.op, [&](auto zero) { check_sizes<decltype(zero)>(k, function_name(k.op)); });
 }
 
 // The bounds of isa/unary.h, over all 2^32 operands; minutes a function, so not part of a run:
@@ -104,7 +100,7 @@ TEST_P(UnaryTest, DISABLED_EveryOperandInF32) {
   TENON_SKIP_UNLESS_RUNNABLE(k);
   const std::string op = k.op;
   if (!op.ends_with("_f32")) GTEST_SKIP() << "one rounding away from f32";
-  const Function f = function_of(op.substr(0, op.rfind('_')));
+  const Function f = function_of(function_name(op));
   std::vector<float> x(1 << 16), y(x.size());
   for (uint64_t first = 0; first < uint64_t{1} << 32; first += x.size()) {
     for (size_t i = 0; i < x.size(); ++i) x[i] = float_of(static_cast<uint32_t>(first + i));

@@ -12,6 +12,11 @@ import tenon  # noqa: E402
 
 tenon.load()
 ISA = tenon.report()["isa"]
+refusals_claimed = []
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "stocks_work: what it shows is of stock, or no kernel runs")
 
 
 def counts(schema):
@@ -20,6 +25,12 @@ def counts(schema):
         if operator["schema"] == schema:
             return operator["hits"], operator["fallbacks"], operator["state"]
     raise KeyError(schema)
+
+
+def calls():
+    """(fast, stock) calls of all overrides."""
+    operators = tenon.report()["operators"]
+    return sum(o["hits"] for o in operators), sum(sum(o["fallbacks"].values()) for o in operators)
 
 
 class Took:
@@ -66,6 +77,7 @@ def falls_back(schema, reason=None):
     took = Took(schema)
     if took.state != "registered":
         pytest.skip("aten::%s: %s" % (schema, took.state))
+    refusals_claimed.append(schema)
     yield
     if reason == "size" and took.fast() and ISA != "avx2":
         pytest.skip("aten::%s: this machine takes the size" % schema)
@@ -87,3 +99,18 @@ def on_threads(f, threads=(1, 2, 3)):
 @pytest.fixture(autouse=True)
 def seeded():
     torch.manual_seed(20261130)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """A test without one call on a fast path fails, unless a refusal is what it shows.
+
+    Which override it was, `fast` and `falls_back` say; this is for tests that use neither.
+    """
+    tenon.reset()
+    refusals_claimed.clear()
+    result = yield
+    hits, refusals = calls()
+    stocks_work = pyfuncitem.get_closest_marker("stocks_work") or (refusals_claimed and refusals)
+    assert hits or stocks_work or ISA == "baseline", "no override ran"
+    return result

@@ -175,7 +175,7 @@ def test_gradients():
 
 @pytest.mark.parametrize("shape", [(100003,), (17, 6007)])
 def test_same_bits_for_any_thread_count(shape):
-    a, b = torch.randn(shape), torch.randn(shape[-1:])
+    a, b = torch.randn(shape).bfloat16(), torch.randn(shape[-1:]).bfloat16()
     x, *others = on_threads(lambda: torch.add(a, b, alpha=0.3))
     assert all(torch.equal(x, y) for y in others)
 

@@ -248,6 +248,7 @@ def test_float32_of_many_rows_is_stock():
         assert torch.equal(a @ a, stock(torch.mm, a, a))
 
 
+@pytest.mark.stocks_work
 @pytest.mark.parametrize(
     "call",
     [

@@ -119,6 +119,7 @@ def test_masked_fill_by_a_mask_in_the_same_memory():
         assert torch.equal(x.masked_fill_(x.view(64), True) | True, want)
 
 
+@pytest.mark.stocks_work
 @pytest.mark.parametrize(
     "call",
     [
@@ -199,6 +200,7 @@ def test_cat_that_stays_with_stock(parts, dim, reason):
     assert torch.equal(y, want) and y.stride() == want.stride() and y.dtype == want.dtype
 
 
+@pytest.mark.stocks_work
 @pytest.mark.parametrize(
     "call",
     [
@@ -259,6 +261,7 @@ def test_index_out_of_range_is_stocks_error(dim, bad):
         torch.index_select(x, dim, index, out=out)
 
 
+@pytest.mark.stocks_work
 @pytest.mark.parametrize(
     "call",
     [

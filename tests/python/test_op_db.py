@@ -178,6 +178,7 @@ def test_forward(info, dtype):
 def test_out(info, dtype):
     if not info.supports_out:
         pytest.skip("no out=")
+    compared = 0
     for sample in samples(info, dtype):
         with tenon.stock():
             want = call(info, sample)
@@ -196,6 +197,9 @@ def test_out(info, dtype):
             assert got is out
             exact = in_float64(info, sample) if out.dtype == want.dtype else None
             same(got, expected, exact)
+            compared += 1
+    if not compared:
+        pytest.skip("no out=")
 
 
 # torch has no formula for the backward of flash attention.
@@ -239,7 +243,7 @@ def same_derivatives(got, want, exact):
 
 @pytest.mark.parametrize("info", INFOS, ids=[i.full_name for i in INFOS])
 def test_first_and_second_derivative(info):
-    if not info.supports_autograd:
+    if not info.supports_autograd or info.name == "argmax":
         pytest.skip("not differentiable")
     for sample in samples(info, torch.float32, grad=True):
         got = derivatives(info, sample)
@@ -249,6 +253,7 @@ def test_first_and_second_derivative(info):
         same_derivatives(got, want, exact)
 
 
+@pytest.mark.stocks_work
 @pytest.mark.parametrize("info", INFOS, ids=[i.full_name for i in INFOS])
 def test_errors_are_stocks(info):
     if info.error_inputs_func is None:
@@ -261,6 +266,7 @@ def test_errors_are_stocks(info):
         assert str(got.value).split("\n")[0] == str(want.value).split("\n")[0]
 
 
+@pytest.mark.stocks_work
 @pytest.mark.parametrize("info", INFOS, ids=[i.full_name for i in INFOS])
 def test_pending_negation(info):
     for sample in samples(info, torch.float32)[:8]:
@@ -272,6 +278,7 @@ def test_pending_negation(info):
             same(got, info.op(torch._neg_view(plain), *sample.args, **sample.kwargs))
 
 
+@pytest.mark.stocks_work  # where it is stock that gives the layout, the view itself
 @pytest.mark.parametrize("info", INFOS, ids=[i.full_name for i in INFOS])
 def test_fake_tensors_have_our_layout(info):
     from torch._subclasses.fake_tensor import DynamicOutputShapeException, FakeTensorMode

@@ -140,6 +140,7 @@ def test_what_stays_with_stock(call, schema, reason):
         call()
 
 
+@pytest.mark.stocks_work
 @pytest.mark.parametrize(
     "call",
     [

@@ -1,6 +1,9 @@
 // What tests of element-wise kernels share: operands of every kind, and bounds in the storage type.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <string>
 
 #include "tests/support/guarded.h"
 #include "tests/support/values.h"
@@ -34,6 +37,26 @@ template <class T>
 bool same_bits(T a, T b) {
   return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(to_f32(a)) && std::isnan(to_f32(b)));
 }
+
+template <class T>
+bool same_bits(const Guarded<T>& a, const Guarded<T>& b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!same_bits(a[i], b[i])) return false;
+  return a.size() == b.size();
+}
+
+// f(T{}) for the storage type that ends an operation's name: "exp_bf16".
+template <class F>
+void with_storage_type(const std::string& op, F f) {
+  const std::string type = op.substr(op.rfind('_') + 1);
+  if (type == "f32") return f(float{});
+  if (type == "bf16") return f(bf16{});
+  if (type == "f16") return f(f16{});
+  FAIL() << "no storage type " << type;
+}
+
+// The function's name before it: "exp".
+inline std::string function_name(const std::string& op) { return op.substr(0, op.rfind('_')); }
 
 // An error of `ulp` units of f32 at `want` (of `floor` where that is larger) and the rounding to a
 // narrower T, in units of T.
