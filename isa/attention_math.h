@@ -1,6 +1,6 @@
 // What attention kernels need beside isa/math.h: exponentials of numbers that are not positive, and
-// the logarithm of a row's sum. One fused or single operation per step, so V = F32 (isa/simd) and
-// V = Scalar (isa/ref) give the same bits.
+// the logarithm of a row's sum. One fused or single operation per step, so V = F32 (isa/simd,
+// isa/rvv) and V = Scalar (isa/ref) give the same bits.
 //
 // Included after isa/simd/vec.h or isa/ref/scalar.h and two functions of the includer:
 // at_least(v, low) (a NaN stays) and shift_to_exponent(v) (the bits of v moved up by 23).
@@ -25,14 +25,14 @@ TENON_INLINE V exp_not_positive(V x) {
   const V log2e = splat<V>(0x1.715476p+0f), magic = splat<V>(0x1.8p+23f + 127);
   const V z = at_least(x, -88.0f);
   const V t = fma(z, log2e, magic);
-  const V n = t - magic;
-  const V r = fma(z, log2e, -n);
+  const V n = sub(t, magic);
+  const V r = fma(z, log2e, neg(n));
   V p = fma(splat<V>(0x1.5bba14p-10f), r, splat<V>(0x1.3cea88p-7f));
   p = fma(p, r, splat<V>(0x1.c6b752p-5f));
   p = fma(p, r, splat<V>(0x1.ebf9bcp-3f));
   p = fma(p, r, splat<V>(0x1.62e42ap-1f));
   p = fma(p, r, splat<V>(1.0f));
-  return p * shift_to_exponent(t);
+  return mul(p, shift_to_exponent(t));
 }
 
 // ln x for normal positive x within 2 ulp (Moshier's Cephes logf); NaN for NaN, infinity for

@@ -1,12 +1,12 @@
 // Transcendental functions of f32 as polynomials. Every step is one fused or single operation in a
-// fixed order, so V = F32 (isa/simd) and V = Scalar (isa/ref) give the same bits.
+// fixed order, so V = F32 of isa/simd and isa/rvv and V = Scalar of isa/ref give the same bits.
 //
-// Included by isa/simd/vec.h and isa/ref/scalar.h, never alone. V offers + - * / and unary minus,
-// and as free functions fma(a, b, c), splat<V>(float), select(mask, a, b), round_even(v), abs(v),
-// copysign(magnitude, sign), sqrt(v), pow2(v) (2^v for integral v in [-126, 127]),
-// pow2_shifted (isa/math.h's kShift) and split_exponent; comparisons give the mask that select
-// takes. Names end in _f32 because argument-dependent lookup would otherwise prefer xsimd's
-// functions of the same name.
+// Included by isa/simd/vec.h, isa/rvv/vec.h and isa/ref/scalar.h, never alone. V may be a type that
+// takes no operators and is no member of a class, as RVV's are, so all of the vocabulary is free
+// functions: add, sub, mul, div, neg, fma(a, b, c), splat<V>(float), sqrt, abs, round_even,
+// copysign(magnitude, sign), the comparisons lt, gt, le and eq with select(mask, a, b), pow2(v)
+// (2^v for integral v in [-126, 127]), pow2_shifted (kShift below) and split_exponent. Names end in
+// _f32 because argument-dependent lookup would otherwise prefer xsimd's functions of the same name.
 //
 // The bounds named here (kExpUlp, ...) stand in isa/unary.h.
 #pragma once
@@ -25,16 +25,11 @@ TENON_INLINE V horner_f32(V x, const float (&c)[N]) {
 }
 
 // x = n ln 2 + r with integral n and |r| <= ln(2)/2; ln 2 in two parts (Cody and Waite, 1980), the
-// first short enough that n times it is exact.
+// first short enough that n times it is exact. Returns r.
 template <class V>
-struct Reduced {
-  V n, r;
-};
-template <class V>
-TENON_INLINE Reduced<V> reduce_f32(V x) {
-  const V n = round_even(x * splat<V>(0x1.715476p+0f));
-  const V r = fma(n, splat<V>(-0x1.62e4p-1f), x);
-  return {n, fma(n, splat<V>(-0x1.7f7d1cp-20f), r)};
+TENON_INLINE V reduce_f32(V x, V& n) {
+  n = round_even(mul(x, splat<V>(0x1.715476p+0f)));
+  return fma(n, splat<V>(-0x1.7f7d1cp-20f), fma(n, splat<V>(-0x1.62e4p-1f), x));
 }
 
 // (e^r - 1) / r for |r| <= ln(2)/2 as 1 + r (1/2 + ...): Remez fits of relative error 2^-28.
@@ -51,12 +46,11 @@ TENON_INLINE V expm1_over_r_f32(V r) {
 template <class V>
 TENON_INLINE V exp_f32(V x, V tail) {
   const V high = splat<V>(89.0f), low = splat<V>(-104.0f), one = splat<V>(1.0f);
-  V z = select(x > high, high, x);
-  z = select(z < low, low, z);  // a NaN fails both comparisons and stays
-  const Reduced<V> e = reduce_f32(z);
-  const V r = e.r + tail;
-  const V half = round_even(e.n * splat<V>(0.5f));
-  return fma(expm1_over_r_f32(r), r, one) * pow2(half) * pow2(e.n - half);
+  V z = select(gt(x, high), high, x), n;
+  z = select(lt(z, low), low, z);  // a NaN fails both comparisons and stays
+  const V r = add(reduce_f32(z, n), tail);
+  const V half = round_even(mul(n, splat<V>(0.5f)));
+  return mul(mul(fma(expm1_over_r_f32(r), r, one), pow2(half)), pow2(sub(n, half)));
 }
 template <class V>
 TENON_INLINE V exp_f32(V x) {
@@ -71,16 +65,16 @@ TENON_INLINE V log_f32(V x) {
                          -0x1.55993ap-3f, 0x1.25207cp-3f, -0x1.f384d4p-4f, 0x1.b4b0aep-4f,
                          -0x1.071be8p-3f, 0x1.fa2e86p-4f};
   const V zero = splat<V>(0.0f), infinity = splat<V>(__builtin_inff());
-  const auto subnormal = x < splat<V>(0x1p-126f);
+  const auto subnormal = lt(x, splat<V>(0x1p-126f));
   V k;
-  const V m = split_exponent(select(subnormal, x * splat<V>(0x1p23f), x), k);
-  k = select(subnormal, k - splat<V>(23.0f), k);
-  const V f = m - splat<V>(1.0f);
-  const V low = fma(k, splat<V>(0x1.7f7d1cp-20f), f * f * horner_f32(f, c));
-  V y = fma(k, splat<V>(0x1.62e4p-1f), f + low);
-  y = select(x < infinity, y, x);  // NaN and infinity are their own logarithms
-  y = select(x == zero, -infinity, y);
-  return select(x < zero, splat<V>(__builtin_nanf("")), y);
+  const V m = split_exponent(select(subnormal, mul(x, splat<V>(0x1p23f)), x), k);
+  k = select(subnormal, sub(k, splat<V>(23.0f)), k);
+  const V f = sub(m, splat<V>(1.0f));
+  const V low = fma(k, splat<V>(0x1.7f7d1cp-20f), mul(mul(f, f), horner_f32(f, c)));
+  V y = fma(k, splat<V>(0x1.62e4p-1f), add(f, low));
+  y = select(lt(x, infinity), y, x);  // NaN and infinity are their own logarithms
+  y = select(eq(x, zero), neg(infinity), y);
+  return select(lt(x, zero), splat<V>(__builtin_nanf("")), y);
 }
 
 // tanh x within kTanhUlp: an odd polynomial below 5/8, 1 - 2 / (e^2|x| + 1) above.
@@ -88,24 +82,24 @@ template <class V>
 TENON_INLINE V tanh_f32(V x) {
   constexpr float c[] = {-0x1.555532p-2f, 0x1.110726p-3f, -0x1.b83c5ap-5f, 0x1.52269ap-6f,
                          -0x1.75e1cap-8f};
-  const V one = splat<V>(1.0f), two = splat<V>(2.0f), a = abs(x), s = x * x;
-  const V small = fma(x * s, horner_f32(s, c), x);
-  const V large = one - two / (exp_f32(a + a) + one);
-  return copysign(select(a < splat<V>(0.625f), small, large), x);  // of -0 as well
+  const V one = splat<V>(1.0f), two = splat<V>(2.0f), a = abs(x), s = mul(x, x);
+  const V small = fma(mul(x, s), horner_f32(s, c), x);
+  const V large = sub(one, div(two, add(exp_f32(add(a, a)), one)));
+  return copysign(select(lt(a, splat<V>(0.625f)), small, large), x);  // of -0 as well
 }
 
 // 1 / (1 + e^-x) within kSigmoidUlp, through e^-|x|, which cannot overflow.
 template <class V>
 TENON_INLINE V sigmoid_f32(V x) {
-  const V one = splat<V>(1.0f), e = exp_f32(-abs(x));
-  return select(x < splat<V>(0.0f), e, one) / (one + e);
+  const V one = splat<V>(1.0f), e = exp_f32(neg(abs(x)));
+  return div(select(lt(x, splat<V>(0.0f)), e, one), add(one, e));
 }
 
 // x / (1 + e^-x) within kSiluUlp; NaN at minus infinity, as ATen's.
 template <class V>
 TENON_INLINE V silu_f32(V x) {
-  const V one = splat<V>(1.0f), e = exp_f32(-abs(x));
-  return x * select(x < splat<V>(0.0f), e, one) / (one + e);
+  const V one = splat<V>(1.0f), e = exp_f32(neg(abs(x)));
+  return div(mul(x, select(lt(x, splat<V>(0.0f)), e, one)), add(one, e));
 }
 
 // Phi, the normal distribution function, as two polynomials: below 1, Phi(x) = 1/2 + x P(x^2);
@@ -120,7 +114,7 @@ constexpr float kNormalFar[] = {0x1.754a76p-1f,  -0x1.04c726p-1f, 0x1.d71306p-3f
 template <class V>
 TENON_INLINE V abs_to_15_f32(V x) {
   const V a = abs(x), cap = splat<V>(15.0f);
-  return select(a > cap, cap, a);
+  return select(gt(a, cap), cap, a);
 }
 
 // x Phi(x) within kGeluUlp, Phi the normal distribution function; NaN at minus infinity, as ATen's.
@@ -129,12 +123,12 @@ TENON_INLINE V abs_to_15_f32(V x) {
 template <class V>
 TENON_INLINE V gelu_f32(V x) {
   const V one = splat<V>(1.0f), three = splat<V>(3.0f), half = splat<V>(0.5f);
-  const V near = x * fma(x, horner_f32(x * x, kNormalNear), half), a = abs_to_15_f32(x);
-  const V b = a * half, square = a * b;
-  const V e = exp_f32(-square, -fma(a, b, -square));
-  const V v = a / (a + three), t = fma(splat<V>(2.0f), v, -one);
-  const V tail = v * horner_f32(t, kNormalFar) * e, zero = splat<V>(0.0f);
-  return select(a < one, near, select(x < zero, x * zero, x) - tail);
+  const V near = mul(x, fma(x, horner_f32(mul(x, x), kNormalNear), half)), a = abs_to_15_f32(x);
+  const V b = mul(a, half), square = mul(a, b);
+  const V e = exp_f32(neg(square), neg(fma(a, b, neg(square))));
+  const V v = div(a, add(a, three)), t = fma(splat<V>(2.0f), v, neg(one));
+  const V tail = mul(mul(v, horner_f32(t, kNormalFar)), e), zero = splat<V>(0.0f);
+  return select(lt(a, one), near, sub(select(lt(x, zero), mul(x, zero), x), tail));
 }
 
 // e^-2u of a >= 0 for u = sqrt(2/pi) (a + 0.044715 a^3). 2u is computed in two parts: its rounding
@@ -143,11 +137,11 @@ template <class V>
 TENON_INLINE V gelu_tanh_fall_f32(V a) {
   const V a_high = splat<V>(0x1.9884p+0f), a_low = splat<V>(0x1.4cf50e0000000p-18f);
   const V b_high = splat<V>(0x1.2444f2p-4f), b_low = splat<V>(0x1.49b16ap-29f);
-  const V s = a * a, s_low = fma(a, a, -s);
+  const V s = mul(a, a), s_low = fma(a, a, neg(s));
   const V c = fma(s, b_high, a_high);  // a_high is short, so that c - a_high is exact
-  const V c_low = fma(s_low, b_high, fma(s, b_high, a_high - c) + fma(s, b_low, a_low));
-  const V w = a * c, w_low = fma(a, c_low, fma(a, c, -w));
-  return exp_f32(-w, -w_low);
+  const V c_low = fma(s_low, b_high, add(fma(s, b_high, sub(a_high, c)), fma(s, b_low, a_low)));
+  const V w = mul(a, c), w_low = fma(a, c_low, fma(a, c, neg(w)));
+  return exp_f32(neg(w), neg(w_low));
 }
 
 // x (1 + tanh u) / 2 = x sigmoid(2u) with u = sqrt(2/pi) (x + 0.044715 x^3), within kGeluTanhUlp.
@@ -155,36 +149,37 @@ template <class V>
 TENON_INLINE V gelu_tanh_f32(V x) {
   const V one = splat<V>(1.0f), zero = splat<V>(0.0f);
   const V e = gelu_tanh_fall_f32(abs_to_15_f32(x));
-  return x * select(x < zero, e, one) / (one + e);
+  return div(mul(x, select(lt(x, zero), e, one)), add(one, e));
 }
 
 // Derivatives of silu and the two gelus at x, NaN at the infinities, as ATen's. With s a sigmoid,
 // s (1 - s) is e r r with r = 1 / (1 + e), e = e^-|..|: nothing cancels.
 template <class V>
 TENON_INLINE V silu_derivative_f32(V x) {
-  const V one = splat<V>(1.0f), e = exp_f32(-abs(x)), r = one / (one + e), t = e * r;
-  return fma(x * t, r, select(x < splat<V>(0.0f), t, r));
+  const V one = splat<V>(1.0f), e = exp_f32(neg(abs(x))), r = div(one, add(one, e));
+  const V t = mul(e, r);
+  return fma(mul(x, t), r, select(lt(x, splat<V>(0.0f)), t, r));
 }
 
 template <class V>
 TENON_INLINE V gelu_tanh_derivative_f32(V x) {
   const V one = splat<V>(1.0f), a = abs_to_15_f32(x), e = gelu_tanh_fall_f32(a);
-  const V r = one / (one + e), t = e * r;
-  const V slope = fma(a * a, splat<V>(0x1.b6676cp-3f), splat<V>(0x1.988454p+0f));  // 2 du/dx
-  return fma(x * t * r, slope, select(x < splat<V>(0.0f), t, r));
+  const V r = div(one, add(one, e)), t = mul(e, r);
+  const V slope = fma(mul(a, a), splat<V>(0x1.b6676cp-3f), splat<V>(0x1.988454p+0f));  // 2 du/dx
+  return fma(mul(mul(x, t), r), slope, select(lt(x, splat<V>(0.0f)), t, r));
 }
 
 // Phi(x) + x e^(-x^2/2) / sqrt(2 pi).
 template <class V>
 TENON_INLINE V gelu_derivative_f32(V x) {
   const V one = splat<V>(1.0f), three = splat<V>(3.0f), half = splat<V>(0.5f);
-  const V a = abs_to_15_f32(x), b = a * half, square = a * b;
-  const V e = exp_f32(-square, -fma(a, b, -square));
-  const V t = fma(splat<V>(2.0f), a / (a + three), -one);
-  const V tail = e * horner_f32(t, kNormalFar) / (a + three);
-  const V far = select(x < splat<V>(0.0f), tail, one - tail);
-  const V near = fma(x, horner_f32(x * x, kNormalNear), half);
-  return fma(x * e, splat<V>(0x1.988454p-2f), select(a < one, near, far));
+  const V a = abs_to_15_f32(x), b = mul(a, half), square = mul(a, b);
+  const V e = exp_f32(neg(square), neg(fma(a, b, neg(square))));
+  const V t = fma(splat<V>(2.0f), div(a, add(a, three)), neg(one));
+  const V tail = div(mul(e, horner_f32(t, kNormalFar)), add(a, three));
+  const V far = select(lt(x, splat<V>(0.0f)), tail, sub(one, tail));
+  const V near = fma(x, horner_f32(mul(x, x), kNormalNear), half);
+  return fma(mul(x, e), splat<V>(0x1.988454p-2f), select(lt(a, one), near, far));
 }
 
 // Adding and subtracting kShift rounds to an integer, which is then in the sum's last bits.
@@ -196,7 +191,7 @@ constexpr float kShift = 0x1.8p23f;
 template <class V>
 TENON_INLINE V exp_fall_f32(V x) {
   const V t = fma(x, splat<V>(0x1.715476p+0f), splat<V>(kShift));
-  const V n = t - splat<V>(kShift);
+  const V n = sub(t, splat<V>(kShift));
   V r = fma(n, splat<V>(-0x1.62e4p-1f), x);
   r = fma(n, splat<V>(-0x1.7f7d1cp-20f), r);
   V p = splat<V>(0x1.6a24p-10f);
@@ -207,7 +202,7 @@ TENON_INLINE V exp_fall_f32(V x) {
   p = fma(p, r, splat<V>(1.0f));
   p = fma(p, r, splat<V>(1.0f));
   const V lowest = splat<V>(-0x1.5d589ep+6f);  // ln 2^-126
-  return select(x < lowest, splat<V>(0.0f), p * pow2_shifted(t));
+  return select(lt(x, lowest), splat<V>(0.0f), mul(p, pow2_shifted(t)));
 }
 
 }  // namespace

@@ -11,16 +11,15 @@ struct Scalar {
   float v;
 };
 
-TENON_INLINE Scalar operator+(Scalar a, Scalar b) { return {a.v + b.v}; }
-TENON_INLINE Scalar operator-(Scalar a, Scalar b) { return {a.v - b.v}; }
-TENON_INLINE Scalar operator*(Scalar a, Scalar b) { return {a.v * b.v}; }
-TENON_INLINE Scalar operator/(Scalar a, Scalar b) { return {a.v / b.v}; }
-TENON_INLINE Scalar operator-(Scalar a) { return {-a.v}; }
-TENON_INLINE bool operator<(Scalar a, Scalar b) { return a.v < b.v; }
-TENON_INLINE bool operator>(Scalar a, Scalar b) { return a.v > b.v; }
-TENON_INLINE bool operator<=(Scalar a, Scalar b) { return a.v <= b.v; }
-TENON_INLINE bool operator>=(Scalar a, Scalar b) { return a.v >= b.v; }
-TENON_INLINE bool operator==(Scalar a, Scalar b) { return a.v == b.v; }
+TENON_INLINE Scalar add(Scalar a, Scalar b) { return {a.v + b.v}; }
+TENON_INLINE Scalar sub(Scalar a, Scalar b) { return {a.v - b.v}; }
+TENON_INLINE Scalar mul(Scalar a, Scalar b) { return {a.v * b.v}; }
+TENON_INLINE Scalar div(Scalar a, Scalar b) { return {a.v / b.v}; }
+TENON_INLINE Scalar neg(Scalar a) { return {-a.v}; }
+TENON_INLINE bool lt(Scalar a, Scalar b) { return a.v < b.v; }
+TENON_INLINE bool gt(Scalar a, Scalar b) { return a.v > b.v; }
+TENON_INLINE bool le(Scalar a, Scalar b) { return a.v <= b.v; }
+TENON_INLINE bool eq(Scalar a, Scalar b) { return a.v == b.v; }
 
 template <class V>
 TENON_INLINE V splat(float x) {
