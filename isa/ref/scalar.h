@@ -29,13 +29,13 @@ TENON_INLINE Scalar fma(Scalar a, Scalar b, Scalar c) { return {std::fma(a.v, b.
 TENON_INLINE Scalar select(bool m, Scalar a, Scalar b) { return m ? a : b; }
 TENON_INLINE Scalar round_even(Scalar x) { return {std::nearbyint(x.v)}; }
 TENON_INLINE Scalar abs(Scalar x) { return {std::fabs(x.v)}; }
+TENON_INLINE Scalar minus_abs(Scalar x) { return {-std::fabs(x.v)}; }
 TENON_INLINE Scalar copysign(Scalar magnitude, Scalar sign) {
   return {std::copysign(magnitude.v, sign.v)};
 }
 TENON_INLINE Scalar sqrt(Scalar x) { return {std::sqrt(x.v)}; }
-TENON_INLINE Scalar pow2(Scalar x) {
-  if (std::isnan(x.v)) return x;
-  return {float_of(static_cast<uint32_t>(static_cast<int32_t>(x.v) + 127) << 23)};
+TENON_INLINE Scalar scale(Scalar x, Scalar n) {
+  return std::isnan(x.v) ? x : Scalar{std::ldexp(x.v, static_cast<int>(n.v))};
 }
 TENON_INLINE Scalar pow2_shifted(Scalar t) {
   return {float_of((bits_of(t.v) << 23) + bits_of(1.0f))};

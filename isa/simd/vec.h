@@ -35,11 +35,17 @@ TENON_INLINE F32 fma(F32 a, F32 b, F32 c) { return xsimd::fma(a, b, c); }
 TENON_INLINE F32 select(Mask m, F32 a, F32 b) { return xsimd::select(m, a, b); }
 TENON_INLINE F32 round_even(F32 x) { return xsimd::nearbyint(x); }
 TENON_INLINE F32 abs(F32 x) { return xsimd::abs(x); }
+TENON_INLINE F32 minus_abs(F32 x) { return x | F32(-0.0f); }
 TENON_INLINE F32 copysign(F32 magnitude, F32 sign) { return xsimd::copysign(magnitude, sign); }
 TENON_INLINE F32 sqrt(F32 x) { return xsimd::sqrt(x); }
 TENON_INLINE F32 pow2(F32 x) {
   const I32 n = xsimd::to_int(x);
   return xsimd::bitwise_cast<float>((n + I32(127)) << 23);
+}
+// In two factors, so that neither overflows and only the second product rounds.
+TENON_INLINE F32 scale(F32 x, F32 n) {
+  const F32 half = round_even(n * F32(0.5f));
+  return x * pow2(half) * pow2(n - half);
 }
 TENON_INLINE F32 pow2_shifted(F32 t) {
   const I32 bits = xsimd::bitwise_cast<int32_t>(t);

@@ -1,0 +1,206 @@
+// Vectors of f32 for RVV kernels of any VLEN: the vocabulary of isa/math.h, and loads and stores of
+// every storage type. Compiled into one object per ISA folder; everything here is internal to it.
+//
+// V is vfloat32m1_t, m2 or m4. Arithmetic runs over whole vectors and only loads and stores take a
+// count, so that the compiler sets vl once, outside the loop; what stands in the lanes beyond a
+// tail is never stored.
+#pragma once
+#include <riscv_vector.h>
+
+#include "isa/types.h"
+
+// TENON_KERNEL(relu_f32) is the symbol of this folder's relu_f32: relu_f32_rvv.
+#define TENON_KERNEL(op) TENON_JOIN(op, TENON_ISA_FOLDER)
+#define TENON_JOIN(op, folder) TENON_JOIN_(op, folder)
+#define TENON_JOIN_(op, folder) op##_##folder
+
+namespace tenon {
+namespace {
+
+// What differs in name from one register group to another: `l` the group of f32, `h` that of 16-bit
+// elements.
+template <class V>
+struct Width;
+#define TENON_RVV_WIDTH(l, h)                                                                    \
+  template <>                                                                                    \
+  struct Width<vfloat32##l##_t> {                                                                \
+    using V = vfloat32##l##_t;                                                                   \
+    using I = vint32##l##_t;                                                                     \
+    using U = vuint32##l##_t;                                                                    \
+    using Half = vuint16##h##_t;                                                                 \
+    TENON_INLINE_MEMBER static size_t lanes() { return __riscv_vsetvlmax_e32##l(); }             \
+    TENON_INLINE_MEMBER static V splat(float x) { return __riscv_vfmv_v_f_f32##l(x, lanes()); }  \
+    TENON_INLINE_MEMBER static I bits(V x) { return __riscv_vreinterpret_v_f32##l##_i32##l(x); } \
+    TENON_INLINE_MEMBER static U unsigned_bits(V x) {                                            \
+      return __riscv_vreinterpret_v_f32##l##_u32##l(x);                                          \
+    }                                                                                            \
+    TENON_INLINE_MEMBER static V of(I x) { return __riscv_vreinterpret_v_i32##l##_f32##l(x); }   \
+    TENON_INLINE_MEMBER static V of(U x) { return __riscv_vreinterpret_v_u32##l##_f32##l(x); }   \
+    TENON_INLINE_MEMBER static V load(const float* p, size_t n) {                                \
+      return __riscv_vle32_v_f32##l(p, n);                                                       \
+    }                                                                                            \
+    TENON_INLINE_MEMBER static Half load_half(const void* p, size_t n) {                         \
+      return __riscv_vle16_v_u16##h(static_cast<const uint16_t*>(p), n);                         \
+    }                                                                                            \
+  };
+TENON_RVV_WIDTH(m1, mf2)
+TENON_RVV_WIDTH(m2, m1)
+TENON_RVV_WIDTH(m4, m2)
+#undef TENON_RVV_WIDTH
+
+// How many f32 a V holds on the thread that asks: cores of one machine may differ.
+template <class V>
+TENON_INLINE size_t lanes() {
+  return Width<V>::lanes();
+}
+
+// A number beside vectors: an operand that instructions take as it is, or broadcast where they do
+// not.
+struct Constant {
+  float value;
+};
+TENON_INLINE Constant neg(Constant c) { return {-c.value}; }
+template <class V>
+TENON_INLINE V broadcast(Constant c) {
+  return Width<V>::splat(c.value);
+}
+
+// The vocabulary of isa/math.h.
+template <class V>
+TENON_INLINE Constant splat(float x) {
+  return {x};
+}
+#define TENON_RVV_BINARY(name, instruction)               \
+  template <class V>                                      \
+  TENON_INLINE auto name(V a, V b) {                      \
+    return __riscv_##instruction(a, b, lanes<V>());       \
+  }                                                       \
+  template <class V>                                      \
+  TENON_INLINE auto name(V a, Constant b) {               \
+    return __riscv_##instruction(a, b.value, lanes<V>()); \
+  }
+TENON_RVV_BINARY(sub, vfsub)
+TENON_RVV_BINARY(mul, vfmul)
+TENON_RVV_BINARY(div, vfdiv)
+TENON_RVV_BINARY(copysign, vfsgnj)  // (magnitude, sign)
+TENON_RVV_BINARY(lt, vmflt)
+TENON_RVV_BINARY(gt, vmfgt)
+TENON_RVV_BINARY(le, vmfle)
+TENON_RVV_BINARY(eq, vmfeq)
+TENON_RVV_BINARY(ne, vmfne)
+#undef TENON_RVV_BINARY
+template <class V>
+TENON_INLINE V add(V a, V b) {
+  return __riscv_vfadd(a, b, lanes<V>());
+}
+// Adding -0 changes nothing.
+template <class V>
+TENON_INLINE V add(V a, Constant b) {
+  if (__builtin_constant_p(b.value) && bits_of(b.value) == 0x80000000u) return a;
+  return __riscv_vfadd(a, b.value, lanes<V>());
+}
+template <class V>
+TENON_INLINE V add(Constant a, V b) {
+  return add(b, a);
+}
+template <class V>
+TENON_INLINE V mul(Constant a, V b) {
+  return mul(b, a);
+}
+template <class V>
+TENON_INLINE V sub(Constant a, V b) {
+  return __riscv_vfrsub(b, a.value, lanes<V>());
+}
+template <class V>
+TENON_INLINE V div(Constant a, V b) {
+  return __riscv_vfrdiv(b, a.value, lanes<V>());
+}
+template <class V>
+TENON_INLINE V neg(V x) {
+  return __riscv_vfneg(x, lanes<V>());
+}
+template <class V>
+TENON_INLINE V abs(V x) {
+  return __riscv_vfabs(x, lanes<V>());
+}
+template <class V>
+TENON_INLINE V minus_abs(V x) {
+  return copysign(x, Constant{-1.0f});
+}
+template <class V>
+TENON_INLINE V sqrt(V x) {
+  return __riscv_vfsqrt(x, lanes<V>());
+}
+template <class V>
+TENON_INLINE V fma(V a, V b, V c) {
+  return __riscv_vfmacc(c, a, b, lanes<V>());
+}
+template <class V>
+TENON_INLINE V fma(V a, Constant b, V c) {
+  return __riscv_vfmacc(c, b.value, a, lanes<V>());
+}
+template <class V>
+TENON_INLINE V fma(Constant a, V b, V c) {
+  return fma(b, a, c);
+}
+template <class V>
+TENON_INLINE V fma(V a, V b, Constant c) {
+  return fma(a, b, broadcast<V>(c));
+}
+template <class V>
+TENON_INLINE V fma(V a, Constant b, Constant c) {
+  return fma(a, b, broadcast<V>(c));
+}
+template <class V>
+TENON_INLINE V fma(Constant a, V b, Constant c) {
+  return fma(b, a, broadcast<V>(c));
+}
+template <class Mask, class V>
+TENON_INLINE V select(Mask m, V a, V b) {
+  return __riscv_vmerge(b, a, m, lanes<V>());
+}
+template <class Mask, class V>
+TENON_INLINE V select(Mask m, Constant a, V b) {
+  return __riscv_vfmerge(b, a.value, m, lanes<V>());
+}
+template <class Mask, class V>
+TENON_INLINE V select(Mask m, V a, Constant b) {
+  return select(m, a, broadcast<V>(b));
+}
+// Of numbers below 2^31, which is all that isa/math.h rounds. A NaN becomes a number here; the
+// operand beside it keeps the NaN.
+template <class V>
+TENON_INLINE V round_even(V x) {
+  return __riscv_vfcvt_f(__riscv_vfcvt_x(x, lanes<V>()), lanes<V>());
+}
+// In two factors, so that neither overflows and only the second product rounds.
+template <class V>
+TENON_INLINE V scale(V x, V n) {
+  const size_t vl = lanes<V>();
+  const auto whole = __riscv_vfcvt_x(n, vl), half = __riscv_vsra(whole, 1, vl);
+  const auto pow2 = [vl](auto power) __attribute__((always_inline)) {
+    return Width<V>::of(__riscv_vsll(__riscv_vadd(power, 127, vl), 23, vl));
+  };
+  return mul(mul(x, pow2(half)), pow2(__riscv_vsub(whole, half, vl)));
+}
+template <class V>
+TENON_INLINE V pow2_shifted(V t) {
+  const size_t vl = lanes<V>();
+  return Width<V>::of(__riscv_vadd(__riscv_vsll(Width<V>::bits(t), 23, vl), 0x3f800000, vl));
+}
+// x, positive and normal, as the returned mantissa in [2/3, 4/3) times 2^exponent.
+template <class V>
+TENON_INLINE V split_exponent(V x, V& exponent) {
+  const size_t vl = lanes<V>();
+  const auto u = Width<V>::bits(x);
+  const auto n = __riscv_vsra(__riscv_vsub(u, kTwoThirds, vl), 23, vl);
+  exponent = __riscv_vfcvt_f(n, vl);
+  return Width<V>::of(__riscv_vsub(u, __riscv_vsll(n, 23, vl), vl));
+}
+
+}  // namespace
+}  // namespace tenon
+
+// Last: they are written in the vocabulary above.
+#include "isa/math.h"
+#include "isa/rvv/storage.h"
