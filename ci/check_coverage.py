@@ -10,7 +10,7 @@ import sys
 BEGIN, END = "<!-- operators: begin -->\n", "<!-- operators: end -->\n"
 ROW = re.compile(r'OVERRIDE\(\s*(\w+)\s*,\s*"([\w.]+)"\s*,\s*\w+\s*,\s*([\w |]+?)\s*,\s*((?:"[^"]*"\s*)+)\)')
 MACHINES = {"kAvx2": "AVX2", "kAvx512": "AVX-512", "kAvx512Vnni": "AVX-512 VNNI",
-            "kAmxInt8": "AMX", "kAmxBf16": "AMX", "kNone": "all"}
+            "kRvv": "RVV", "kNeon": "NEON", "kAmxInt8": "AMX", "kAmxBf16": "AMX", "kNone": "all"}
 
 
 def operator(schema):
@@ -26,7 +26,7 @@ def table(text):
         words = "".join(re.findall(r'"([^"]*)"', takes))
         if words not in entry[1]:
             entry[1].append(words)
-        entry[2].add(" + ".join(MACHINES.get(n.strip(), n.strip()) for n in need.split("|")))
+        entry[2].update(MACHINES.get(n.strip(), n.strip()) for n in need.split("|"))
     lines = ["| operator | overloads | the fast path takes | from |", "|---|---|---|---|"]
     for name, (schemas, takes, machines) in sorted(operators.items(), key=lambda o: o[0].strip("_")):
         overloads = ", ".join("`%s`" % s for s in schemas)

@@ -89,7 +89,7 @@ State state_of(const Row& row) {
   row.override->handle = new c10::OperatorHandle(*handle);
   row.override->stock =
       new c10::KernelFunction(c10::TypedOperatorHandle<Peek>::kernel(*handle, DispatchKey::CPU));
-  if (!host_cpu().has(row.need)) return State::kMachine;
+  if ((host_cpu().features & row.need) == 0) return State::kMachine;
   return operator_enabled(row.schema) ? State::kRegistered : State::kDisabled;
 }
 
