@@ -116,6 +116,13 @@ TENON_INLINE void store(f16* p, V x, size_t n) {
   __riscv_vse16(reinterpret_cast<uint16_t*>(p), narrow_f16(x), n);
 }
 
+// p moved by bytes.
+template <class T>
+TENON_INLINE T* byte_offset(T* p, ptrdiff_t bytes) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(p) + bytes);
+}
+
 // y[i] = f(x[i]) over any storage types.
 template <class V, class X, class Y, class F>
 TENON_INLINE void map(size_t n, const X* x, Y* y, F f) {
