@@ -1,6 +1,7 @@
-// operators [FILTER]: every operator of the suite once between the markers of count.c, on one
-// thread. Before each it prints a line of JSON to stderr: op, dtype, shape, work (elements, or
-// multiply-adds), unit. bench/rv.py runs it with and without Tenon preloaded.
+// operators [FILTER [FIRST]]: every operator of the suite, from number FIRST on, once between the
+// markers of count.c, on one thread. Before each it prints a line of JSON to stderr: op, dtype,
+// shape, work (elements, or multiply-adds), unit. bench/rv.py runs it with and without Tenon
+// preloaded.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
@@ -199,6 +200,7 @@ int main(int argc, char** argv) {
          {unary, unary_backward, binary, casts, rows, reductions, moves, products, attention})
       add(suite, type);
   integers(suite);
+  int64_t before = argc > 2 ? std::atoll(argv[2]) : 0;
   for (const Case& c : suite.cases())
-    if (argc < 2 || c.op.find(argv[1]) != std::string::npos) count(c);
+    if ((argc < 2 || c.op.find(argv[1]) != std::string::npos) && before-- <= 0) count(c);
 }
