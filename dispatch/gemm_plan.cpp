@@ -63,9 +63,20 @@ GemmEngine f16_engine(const GemmShape& s, const Cpu& cpu) {
   return GemmEngine::kF32;
 }
 
+// riscv64: stock has OpenBLAS's RVV kernels for f32, and scalar loops for the rest
+// (./ci/run bench rv mm, linear, bmm).
+GemmEngine rvv_engine(const GemmShape& s) {
+  const int64_t few = s.m < s.n ? s.m : s.n;
+  if (s.type == GemmType::kI8) return GemmEngine::kI16;
+  const bool tiny = gemm_tiny(s) || s.batch > 1;
+  if (s.type == GemmType::kF32 && few > 4 && !tiny) return GemmEngine::kStock;
+  return GemmEngine::kF32;
+}
+
 }  // namespace
 
 GemmEngine plan_gemm(const GemmShape& shape, const Cpu& cpu) {
+  if (cpu.has(kRvv)) return rvv_engine(shape);
   if (!cpu.has(kAvx2)) return GemmEngine::kStock;
   if (tiles_win(shape, cpu)) return GemmEngine::kTiles;
   switch (shape.type) {
