@@ -81,6 +81,19 @@ template <class V>
 TENON_INLINE V load(const f16* p, size_t n) {
   return widen_f16<V>(Width<V>::load_half(p, n), n);
 }
+// Elements `stride` bytes apart.
+template <class V>
+TENON_INLINE V load(const float* p, ptrdiff_t stride, size_t n) {
+  return Width<V>::load(p, stride, n);
+}
+template <class V>
+TENON_INLINE V load(const bf16* p, ptrdiff_t stride, size_t n) {
+  return widen_bf16<V>(Width<V>::load_half(p, stride, n), n);
+}
+template <class V>
+TENON_INLINE V load(const f16* p, ptrdiff_t stride, size_t n) {
+  return widen_f16<V>(Width<V>::load_half(p, stride, n), n);
+}
 template <class V>
 TENON_INLINE void store(float* p, V x, size_t n) {
   __riscv_vse32(p, x, n);
