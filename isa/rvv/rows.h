@@ -110,6 +110,34 @@ TENON_INLINE float row_sum(size_t n, Step step) {
   return total;
 }
 
+// Two sums over one reading of the row: step(a, b, i, vl) adds the elements from i on to both.
+template <class V, class Step>
+TENON_INLINE void block_sums(size_t begin, size_t end, float& first, float& second, Step step) {
+  float lane[2][kSumLanes];
+  const size_t used = used_lanes(end - begin), vl = window_lanes<V>();
+  for (size_t l = 0; l < used; l += vl) {
+    const size_t last = whole_windows(begin + l, end, vl);
+    V a = Width<V>::splat(0.0f, vl), b = Width<V>::splat(0.0f, vl);
+    for (size_t i = begin + l; i != last; i += kSumLanes) step(a, b, i, vl);
+    if (last < end) {
+      V more_a = a, more_b = b;
+      step(more_a, more_b, last, end - last);
+      a = __riscv_vmv_v_tu(a, more_a, end - last);
+      b = __riscv_vmv_v_tu(b, more_b, end - last);
+    }
+    store(lane[0] + l, a, vl);
+    store(lane[1] + l, b, vl);
+  }
+  first += fold_lanes<Add>(lane[0], used);
+  second += fold_lanes<Add>(lane[1], used);
+}
+template <class V, class Step>
+TENON_INLINE void row_sums(size_t n, float& first, float& second, Step step) {
+  first = second = 0;
+  for (size_t begin = 0; begin < n; begin += kSumBlock)
+    block_sums<V>(begin, n - begin < kSumBlock ? n : begin + kSumBlock, first, second, step);
+}
+
 TENON_INLINE float log_of(float x) {
   return __riscv_vfmv_f(log_f32(Width<vfloat32m1_t>::splat(x)));
 }
