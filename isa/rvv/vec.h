@@ -1,9 +1,9 @@
 // Vectors of f32 for RVV kernels of any VLEN: the vocabulary of isa/math.h, and loads and stores of
 // every storage type. Compiled into one object per ISA folder; everything here is internal to it.
 //
-// V is vfloat32m1_t, m2 or m4. Arithmetic runs over whole vectors and only loads and stores take a
-// count, so that the compiler sets vl once, outside the loop; what stands in the lanes beyond a
-// tail is never stored.
+// V is vfloat32m1_t, m2, m4 or m8. Arithmetic runs over whole vectors and only loads and stores
+// take a count, so that the compiler sets vl once, outside the loop; what stands in the lanes
+// beyond a tail is never stored.
 #pragma once
 #include <riscv_vector.h>
 
@@ -46,6 +46,7 @@ struct Width;
 TENON_RVV_WIDTH(m1, mf2)
 TENON_RVV_WIDTH(m2, m1)
 TENON_RVV_WIDTH(m4, m2)
+TENON_RVV_WIDTH(m8, m4)
 #undef TENON_RVV_WIDTH
 
 // How many f32 a V holds on the thread that asks: cores of one machine may differ.
