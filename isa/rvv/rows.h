@@ -13,14 +13,9 @@ namespace {
 
 using Wide = vfloat32m8_t;
 
-// The widest vector in which elements of T can be read, computed with a little, and written.
-#if defined(__riscv_zvfhmin)
+// The vectors of what keeps few values alive, which is most of what a row is put through.
 template <class T>
-using Light = vfloat32m8_t;
-#else
-template <class T>
-using Light = std::conditional_t<std::is_same_v<T, f16>, vfloat32m4_t, vfloat32m8_t>;
-#endif
+using Light = Group<T, Live::kSome>;
 
 // Lanes of a window of V. Never a request between one and two registers' worth, which the hardware
 // may cut as it likes.
@@ -32,8 +27,7 @@ TENON_INLINE size_t window_lanes() {
 // Row r of a matrix whose rows are `stride` bytes apart.
 template <class T>
 TENON_INLINE T* row_at(T* x, size_t r, ptrdiff_t stride) {
-  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
-  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(x) + static_cast<ptrdiff_t>(r) * stride);
+  return byte_offset(x, static_cast<ptrdiff_t>(r) * stride);
 }
 
 // f(i, vl) for each step of n elements, the last one partial. f is there twice, so that whole steps

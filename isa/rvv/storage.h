@@ -8,6 +8,22 @@
 namespace tenon {
 namespace {
 
+// How many values a kernel keeps alive at a time, and so how wide its register groups may be. By
+// instructions an element at VLEN 128 (./ci/run bench rv unary): wider is fewer until spills take
+// it back. f16 without Zvfhmin is converted in integers, which needs registers of its own.
+enum class Live { kFew, kSome, kMany };
+#if defined(__riscv_zvfhmin)
+template <class T>
+constexpr bool kConvertsInIntegers = false;
+#else
+template <class T>
+constexpr bool kConvertsInIntegers = std::is_same_v<T, f16>;
+#endif
+template <class T, Live live>
+using Group =
+    std::conditional_t<live == Live::kFew || (live == Live::kSome && !kConvertsInIntegers<T>),
+                       vfloat32m8_t, vfloat32m4_t>;
+
 // The conversions of isa/types.h, which are exact the one way and round to nearest even the other.
 template <class V, class Half>
 TENON_INLINE V widen_bf16(Half h, size_t n) {
@@ -105,6 +121,13 @@ TENON_INLINE void store(bf16* p, V x, size_t n) {
 template <class V>
 TENON_INLINE void store(f16* p, V x, size_t n) {
   __riscv_vse16(reinterpret_cast<uint16_t*>(p), narrow_f16(x), n);
+}
+
+// p moved by bytes.
+template <class T>
+TENON_INLINE T* byte_offset(T* p, ptrdiff_t bytes) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(p) + bytes);
 }
 
 // y[i] = f(x[i]) over any storage types.

@@ -1,0 +1,44 @@
+// Conversion kernels for RVV: isa/cast.h says what each computes.
+#include "isa/cast.h"
+
+#include "isa/rvv/vec.h"
+
+namespace tenon {
+namespace {
+
+// 64-bit integers fill the widest group beside half as many bits of f32.
+using Wide = vfloat32m4_t;
+
+template <class X, class Y>
+using CastGroup =
+    std::conditional_t<std::is_same_v<X, i64> || std::is_same_v<Y, i64>, Wide,
+                       Group<std::conditional_t<std::is_same_v<X, f16>, X, Y>, Live::kFew>>;
+
+template <class V>
+TENON_INLINE V load(const i64* p, size_t n) {
+  return __riscv_vfncvt_f(__riscv_vle64_v_i64m8(&p->value, n), n);
+}
+// The instruction gives the maximum, which no f32 is, for NaN and for what is too large.
+TENON_INLINE void store(i64* p, Wide x, size_t n) {
+  const vint64m8_t y = __riscv_vfwcvt_rtz_x(x, n);
+  __riscv_vse64(&p->value, __riscv_vmerge(y, INT64_MIN, __riscv_vmseq(y, INT64_MAX, n), n), n);
+}
+
+template <class X, class Y>
+TENON_INLINE void convert(size_t n, const X* x, Y* y) {
+  using V = CastGroup<X, Y>;
+  const size_t step = lanes<V>(), rest = n & (step - 1);
+  for (const X* end = x + (n - rest); x != end; x += step, y += step)
+    store(y, load<V>(x, step), step);
+  if (rest > 0) store(y, load<V>(x, rest), rest);
+}
+
+}  // namespace
+
+#define CAST(op, Y, X)                                               \
+  void TENON_KERNEL(op)(size_t n, const void* x, void* y) noexcept { \
+    convert(n, static_cast<const X*>(x), static_cast<Y*>(y));        \
+  }
+#include "isa/cast.inc"
+
+}  // namespace tenon
