@@ -15,7 +15,7 @@ constexpr size_t kKept = 4096;
 // e[i] = exp(x[i] - top), rounded to E.
 template <class T, class E, class F>
 TENON_INLINE void exponentials(size_t n, const T* x, E* e, float top, F f) {
-  map<vfloat32m4_t>(n, x, e, [=](vfloat32m4_t v) __attribute__((always_inline)) {
+  map<Light<E>>(n, x, e, [=](auto v) __attribute__((always_inline)) {
     return f(exp_fall_f32(sub(v, Constant{top})));
   });
 }

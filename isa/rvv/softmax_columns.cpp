@@ -19,9 +19,8 @@ TENON_INLINE void column_tops(size_t rows, size_t width, ptrdiff_t stride, const
 // e[c] = exp(x[c] - top[c]).
 template <class T>
 TENON_INLINE void exponentials(size_t width, const T* x, const float* top, float* e) {
-  using V = vfloat32m4_t;
-  map<V>(width, x, top, e,
-         [](V v, V t) __attribute__((always_inline)) { return exp_fall_f32(sub(v, t)); });
+  map<Wide>(width, x, top, e,
+            [](Wide v, Wide t) __attribute__((always_inline)) { return exp_fall_f32(sub(v, t)); });
 }
 
 // Exponentials are kept for the last pass in y where it is f32; narrower types would lose bits.
@@ -68,7 +67,7 @@ TENON_INLINE void log_softmax_strip(size_t rows, size_t width, ptrdiff_t stride,
     add_to(width, sums, scratch);
   });
   logarithms(width, sum);
-  using V = vfloat32m4_t;
+  using V = Light<T>;
   for (size_t r = 0; r < rows; ++r) {
     const T* const from = row_at(x, r, stride);
     T* const to = row_at(y, r, stride);
