@@ -29,7 +29,9 @@ struct Width;
     using U = vuint32##l##_t;                                                                    \
     using Half = vuint16##h##_t;                                                                 \
     TENON_INLINE_MEMBER static size_t lanes() { return __riscv_vsetvlmax_e32##l(); }             \
-    TENON_INLINE_MEMBER static V splat(float x) { return __riscv_vfmv_v_f_f32##l(x, lanes()); }  \
+    TENON_INLINE_MEMBER static V splat(float x, size_t n = lanes()) {                            \
+      return __riscv_vfmv_v_f_f32##l(x, n);                                                      \
+    }                                                                                            \
     TENON_INLINE_MEMBER static I bits(V x) { return __riscv_vreinterpret_v_f32##l##_i32##l(x); } \
     TENON_INLINE_MEMBER static U unsigned_bits(V x) {                                            \
       return __riscv_vreinterpret_v_f32##l##_u32##l(x);                                          \
@@ -41,6 +43,10 @@ struct Width;
     }                                                                                            \
     TENON_INLINE_MEMBER static Half load_half(const void* p, size_t n) {                         \
       return __riscv_vle16_v_u16##h(static_cast<const uint16_t*>(p), n);                         \
+    }                                                                                            \
+    TENON_INLINE_MEMBER static U sign_extended(Half x, size_t n) {                               \
+      return __riscv_vreinterpret_v_i32##l##_u32##l(                                             \
+          __riscv_vsext_vf2(__riscv_vreinterpret_v_u16##h##_i16##h(x), n));                      \
     }                                                                                            \
   };
 TENON_RVV_WIDTH(m1, mf2)
