@@ -7,17 +7,14 @@
 namespace tenon {
 namespace {
 
-// dx = (dy - sum) y, or dy - exp(y) sum; the sum is a Constant or a vector.
+// dx = (dy - sum) y, or dy + exp(y) sum with the sum negated; it is a Constant or a vector.
 template <bool kLog, class V, class S>
 TENON_INLINE V gradient(V dy, V y, S sum) {
   if constexpr (kLog)
-    return fma(exp_f32(y), neg(sum), dy);
+    return fma(exp_f32(y), sum, dy);
   else
     return mul(sub(dy, sum), y);
 }
-template <bool kLog, class T>
-using ForGradient = std::conditional_t<kLog, vfloat32m4_t, Light<T>>;
-
 template <bool kLog, class T>
 TENON_INLINE void backward_row(size_t n, const T* dy, const T* y, T* dx) {
   using Sum = Light<T>;
@@ -28,8 +25,8 @@ TENON_INLINE void backward_row(size_t n, const T* dy, const T* y, T* dx) {
     else
       return __riscv_vfmacc(s, g, load<Sum>(y + i, vl), vl);
   });
-  map<ForGradient<kLog, T>>(n, dy, y, dx, [=](auto g, auto v) __attribute__((always_inline)) {
-    return gradient<kLog>(g, v, Constant{sum});
+  map<Light<T>>(n, dy, y, dx, [=](auto g, auto v) __attribute__((always_inline)) {
+    return gradient<kLog>(g, v, Constant{kLog ? -sum : sum});
   });
 }
 
@@ -48,10 +45,12 @@ TENON_INLINE void backward_strip(size_t rows, size_t width, ptrdiff_t stride, co
         store(sums + c, fma(term, load<V>(v + c, vl), s), vl);
     });
   });
+  if constexpr (kLog)
+    map<Wide>(width, sum, sum, [](Wide s) __attribute__((always_inline)) { return neg(s); });
   for (size_t r = 0; r < rows; ++r) {
     const T *g = row_at(dy, r, stride), *v = row_at(y, r, stride);
     T* const to = row_at(dx, r, stride);
-    using V = ForGradient<kLog, T>;
+    using V = Light<T>;
     each_step<V>(width, [&](size_t c, size_t vl) __attribute__((always_inline)) {
       const V dx = gradient<kLog>(load<V>(g + c, vl), load<V>(v + c, vl), load<V>(sum + c, vl));
       store(to + c, dx, vl);
