@@ -201,6 +201,9 @@ constexpr float kShift = 0x1.8p23f;
 // distance from a maximum. exp(r) is 1 + r + r^2 q(r), q the minimax polynomial of degree 4.
 template <class V>
 TENON_INLINE V exp_fall_f32(V x) {
+  const auto lowest = splat<V>(-0x1.5d589ep+6f);  // ln 2^-126
+  const auto far = splat<V>(-0x1.601e68p+6f);     // ln 2^-127, whose power of two comes out as zero
+  x = select(lt(x, lowest), far, x);
   const V t = fma(x, splat<V>(0x1.715476p+0f), splat<V>(kShift));
   const V n = sub(t, splat<V>(kShift));
   V r = fma(n, splat<V>(-0x1.62e4p-1f), x);
@@ -211,8 +214,7 @@ TENON_INLINE V exp_fall_f32(V x) {
   p = fma(p, r, splat<V>(0x1.fffffcp-2f));
   p = fma(p, r, splat<V>(1.0f));
   p = fma(p, r, splat<V>(1.0f));
-  const auto lowest = splat<V>(-0x1.5d589ep+6f);  // ln 2^-126
-  return select(lt(x, lowest), splat<V>(0.0f), mul(p, pow2_shifted(t)));
+  return mul(p, pow2_shifted(t));
 }
 
 }  // namespace

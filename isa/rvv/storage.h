@@ -56,20 +56,14 @@ TENON_INLINE auto narrow_f16(V x) {
   return as_bits(__riscv_vfncvt_f(x, lanes<V>()));
 }
 #else
-// Multiplying by 2^112 rebiases the exponent and normalises subnormals, exactly; infinity and NaN
-// come out above 65504 and get their exponent by hand.
+// Sign, exponent and mantissa in their places, the exponent 112 too small: multiplying by 2^112 is
+// exact and normalises subnormals. Infinity and NaN get their exponent by hand.
 template <class V, class Half>
 TENON_INLINE V widen_f16(Half h, size_t n) {
-  const auto u = __riscv_vzext_vf2(h, n);
-  const auto sign = __riscv_vsll(__riscv_vand(u, 0x8000u, n), 16, n);
-  const auto rest = __riscv_vsll(__riscv_vand(u, 0x7fffu, n), 13, n);
-  auto x = __riscv_vfmul(Width<V>::of(rest), 0x1p112f, n);
-  auto y = Width<V>::unsigned_bits(x);
-  const auto special = __riscv_vmsgtu(rest, (0x7c00u << 13) - 1, n);
-  y = __riscv_vmerge(y, __riscv_vor(rest, 0x7f800000u, n), special, n);
-  const auto nan = __riscv_vmsgtu(rest, 0x7c00u << 13, n);
-  y = __riscv_vor_mu(nan, y, y, 0x400000u, n);
-  return Width<V>::of(__riscv_vor(y, sign, n));
+  const auto wide = __riscv_vsll(Width<V>::sign_extended(h, n), 13, n);
+  const auto u = __riscv_vand(wide, 0x8fffe000u, n);
+  const auto special = __riscv_vmsgtu(__riscv_vsll(u, 1, n), (0x7c00u << 14) - 1, n);
+  return __riscv_vfmul(Width<V>::of(__riscv_vor_mu(special, u, u, 0x7f800000u, n)), 0x1p112f, n);
 }
 template <class V>
 TENON_INLINE auto narrow_f16(V x) {
@@ -102,6 +96,19 @@ TENON_INLINE V load(const bf16* p, size_t n) {
 template <class V>
 TENON_INLINE V load(const f16* p, size_t n) {
   return widen_f16<V>(Width<V>::load_half(p, n), n);
+}
+// Elements `stride` bytes apart.
+template <class V>
+TENON_INLINE V load(const float* p, ptrdiff_t stride, size_t n) {
+  return Width<V>::load(p, stride, n);
+}
+template <class V>
+TENON_INLINE V load(const bf16* p, ptrdiff_t stride, size_t n) {
+  return widen_bf16<V>(Width<V>::load_half(p, stride, n), n);
+}
+template <class V>
+TENON_INLINE V load(const f16* p, ptrdiff_t stride, size_t n) {
+  return widen_f16<V>(Width<V>::load_half(p, stride, n), n);
 }
 template <class V>
 TENON_INLINE void store(float* p, V x, size_t n) {

@@ -29,7 +29,10 @@ struct Width;
     using U = vuint32##l##_t;                                                                    \
     using Half = vuint16##h##_t;                                                                 \
     TENON_INLINE_MEMBER static size_t lanes() { return __riscv_vsetvlmax_e32##l(); }             \
-    TENON_INLINE_MEMBER static V splat(float x) { return __riscv_vfmv_v_f_f32##l(x, lanes()); }  \
+    TENON_INLINE_MEMBER static size_t lanes_of(size_t n) { return __riscv_vsetvl_e32##l(n); }    \
+    TENON_INLINE_MEMBER static V splat(float x, size_t n = lanes()) {                            \
+      return __riscv_vfmv_v_f_f32##l(x, n);                                                      \
+    }                                                                                            \
     TENON_INLINE_MEMBER static I bits(V x) { return __riscv_vreinterpret_v_f32##l##_i32##l(x); } \
     TENON_INLINE_MEMBER static U unsigned_bits(V x) {                                            \
       return __riscv_vreinterpret_v_f32##l##_u32##l(x);                                          \
@@ -39,8 +42,18 @@ struct Width;
     TENON_INLINE_MEMBER static V load(const float* p, size_t n) {                                \
       return __riscv_vle32_v_f32##l(p, n);                                                       \
     }                                                                                            \
+    TENON_INLINE_MEMBER static V load(const float* p, ptrdiff_t stride, size_t n) {              \
+      return __riscv_vlse32_v_f32##l(p, stride, n);                                              \
+    }                                                                                            \
     TENON_INLINE_MEMBER static Half load_half(const void* p, size_t n) {                         \
       return __riscv_vle16_v_u16##h(static_cast<const uint16_t*>(p), n);                         \
+    }                                                                                            \
+    TENON_INLINE_MEMBER static Half load_half(const void* p, ptrdiff_t stride, size_t n) {       \
+      return __riscv_vlse16_v_u16##h(static_cast<const uint16_t*>(p), stride, n);                \
+    }                                                                                            \
+    TENON_INLINE_MEMBER static U sign_extended(Half x, size_t n) {                               \
+      return __riscv_vreinterpret_v_i32##l##_u32##l(                                             \
+          __riscv_vsext_vf2(__riscv_vreinterpret_v_u16##h##_i16##h(x), n));                      \
     }                                                                                            \
   };
 TENON_RVV_WIDTH(m1, mf2)
