@@ -45,11 +45,11 @@ def command_of(args, vlen, preload):
         plugin = next(args.build.glob("libtenon_aten.*.so"))
         guest.update(LD_PRELOAD=str(args.build / "libtenon.so"), TENON_ATEN_LIB=str(plugin),
                      TENON_VERBOSE="1")
-    command = [args.qemu, "-L", args.sysroot, "-plugin", str(args.build / "bench/rv_count.so"),
+    command = [args.qemu, "-L", args.sysroot, "-plugin", str(args.build / "bench/rv/count.so"),
                "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=%d" % vlen]
     for name, value in guest.items():
         command += ["-E", "%s=%s" % (name, value)]
-    return command + [str(args.build / "bench/rv_operators"), args.filter]
+    return command + [str(args.build / "bench/rv/rv_operators"), args.filter]
 
 
 def run(args, vlen, preload):
