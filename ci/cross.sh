@@ -42,6 +42,9 @@ max new max - neon dotprod fp16 fhm i8mm bf16 sve sve2, vectors of 512 bits
 TEXT
 }
 
+# Machines on which an unmodified LibTorch program runs under the shim.
+with_torch="no-vector vlen256 cortex-a53 neoverse-v1"
+
 # Machines that say what they are and no more: another runs the same kernels.
 told_only="no-hwprobe-no-vector neoverse-n2"
 
@@ -77,6 +80,9 @@ on_machine() {
   check "tenon info on $name says $words" says_hardware "$words" "${run[@]}" "$folder/tenon" info
   [ "$plan" = - ] || check "the plan of $name is that of $plan" has_plan "$plan" "${run[@]}" "$folder/tenon"
   check "the shim on $name" quiet "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" "$folder/tenon" plan
+  [[ " $with_torch " != *" $machine "* ]] ||
+    check "a LibTorch program on $name" runs_with_tenon "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" \
+      -E TENON_VERBOSE=1 -E UCX_HANDLE_ERRORS=none "$folder/tests/libtorch_program"
   [[ " $told_only " != *" $machine "* ]] || return 0
   # The first of each architecture's machines has no kernels of its own or the fewest.
   [ "$machine" != "$("${arch}_machines" | sed -n '1s/ .*//p')" ] || references=1
@@ -88,6 +94,12 @@ says_hardware() {
   local words=$1
   shift
   [ "$("$@" 2>&1 | sed -n 's/^hardware *//p')" = "$words" ]
+}
+
+# The program's own line, and Tenon's at exit.
+runs_with_tenon() {
+  local output
+  output=$("$@" 2>&1) && [[ $output == *right* && $output == *"tenon: operator"* ]]
 }
 
 has_plan() {
