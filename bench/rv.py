@@ -10,7 +10,6 @@ turn of the loop, from its scheduling models, without caches.
 
 import argparse
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -39,7 +38,8 @@ def read_counts(text):
     return rows
 
 
-def command_of(args, vlen, preload):
+def command_of(args, vlen, preload, *program):
+    """A program of the build under the counting QEMU, on one thread."""
     guest = {"OMP_NUM_THREADS": "1"}
     if preload:
         plugin = next(args.build.glob("libtenon_aten.*.so"))
@@ -49,7 +49,7 @@ def command_of(args, vlen, preload):
                "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=%d" % vlen]
     for name, value in guest.items():
         command += ["-E", "%s=%s" % (name, value)]
-    return command + [str(args.build / "bench/rv/rv_operators"), args.filter]
+    return command + [str(args.build / program[0]), *program[1:]]
 
 
 def run(args, vlen, preload):
@@ -58,7 +58,8 @@ def run(args, vlen, preload):
     QEMU 7.2 stops at some vector instructions; such an operator has no counts, and the next goes on.
     """
     print("rv: %s, VLEN %d ..." % ("Tenon" if preload else "stock", vlen), file=sys.stderr)
-    rows, command = [], command_of(args, vlen, preload)
+    rows = []
+    command = command_of(args, vlen, preload, "bench/rv/rv_operators", args.filter)
     while True:
         done = subprocess.run(command + [str(len(rows))], stderr=subprocess.PIPE, text=True)
         rows += read_counts(done.stderr)
@@ -166,16 +167,21 @@ def show(rows, vlens):
             op, dtype, shape, any_row["stock_instructions_per_element"], cells, any_row["kernel"]))
 
 
+def add_places(parser):
+    """What ci/run fills in."""
+    parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--sysroot", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--qemu", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--llvm", default="", help=argparse.SUPPRESS)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="ci/run bench rv", description=__doc__.split("\n")[0])
     parser.add_argument("filter", nargs="?", default="", help="part of an operator's name")
     parser.add_argument("--json", type=pathlib.Path, help="write the figures to this file")
     parser.add_argument("--vlen", default="128,256,512,1024", help="bits, separated by commas")
     parser.add_argument("--cycles", action="store_true", help="llvm-mca's cycles of main loops")
-    parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--sysroot", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--qemu", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--llvm", default=os.environ.get("LLVM", ""), help=argparse.SUPPRESS)
+    add_places(parser)
     args = parser.parse_args()
     vlens = [int(v) for v in args.vlen.split(",")]
     stock = run(args, vlens[0], preload=False)

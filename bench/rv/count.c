@@ -1,5 +1,6 @@
-// QEMU plugin (API version 1, QEMU 6 to 8) that counts the guest's RISC-V instructions between two
-// markers, exactly, and prints one line of JSON for each pair to stderr. The guest marks with
+// QEMU plugin (API version 1, QEMU 6 to 8) that counts the guest's RISC-V instructions exactly, and
+// prints a line of JSON to stderr for what lies between two markers, and one at exit for all, which
+// begins with "total". The guest marks with
 // `slti x0, x0, 1` and `slti x0, x0, 2`, hints that hardware ignores (the unprivileged ISA manual,
 // "HINT Instructions"). One guest thread: the counters are not atomic.
 //
@@ -23,6 +24,7 @@ void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t,
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn*, int, void*, uint64_t);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn*, void (*)(unsigned, void*),
                                             int, void*);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void*), void*);
 #define PUBLIC __attribute__((visibility("default")))
 PUBLIC int qemu_plugin_version = 1;
 
@@ -52,15 +54,26 @@ static void at_begin(unsigned cpu, void* unused) {
   memcpy(begin, count, sizeof begin);
 }
 
-static void at_end(unsigned cpu, void* unused) {
-  (void)cpu, (void)unused;
-  char line[256] = "{";
+static void print(const char* title, const uint64_t* since) {
+  char line[256];
+  snprintf(line, sizeof line, "{%s", title);
   for (int i = 0; i < kClasses; i++) {
     const size_t n = strlen(line);
     snprintf(line + n, sizeof line - n, "%s\"%s\": %llu", i > 0 ? ", " : "", kNames[i],
-             (unsigned long long)(count[i] - begin[i]));
+             (unsigned long long)(count[i] - since[i]));
   }
   fprintf(stderr, "%s}\n", line);
+}
+
+static void at_end(unsigned cpu, void* unused) {
+  (void)cpu, (void)unused;
+  print("", begin);
+}
+
+static void at_exit(qemu_plugin_id_t id, void* unused) {
+  (void)id, (void)unused;
+  static const uint64_t zero[kClasses];
+  print("\"total\": true, ", zero);
 }
 
 static void add_to(struct qemu_plugin_insn* insn, enum Class class) {
@@ -91,5 +104,6 @@ PUBLIC int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int
                                char** argv) {
   (void)info, (void)argc, (void)argv;
   qemu_plugin_register_vcpu_tb_trans_cb(id, at_translation);
+  qemu_plugin_register_atexit_cb(id, at_exit, NULL);
   return 0;
 }
