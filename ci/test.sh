@@ -188,11 +188,7 @@ needs_native_build() {
 
 # What the stages need: packages, the Python environment, the build itself.
 prepare_tests() {
-  prepare_build
-  if [ -z "$(newest clang)" ]; then apt_update; fi
-  local packages
-  mapfile -t packages < <(test_packages)
-  install_packages "${packages[@]}"
+  prepare_cross
   needs_native_build "$@" || return 0
   ensure_python weights demo test
   build_in "$build"
