@@ -6,25 +6,33 @@
 namespace tenon {
 namespace {
 
-constexpr Live kind_relu = Live::kFew, kind_sqrt = Live::kFew, kind_rsqrt = Live::kFew;
-constexpr Live kind_reciprocal = Live::kFew, kind_square = Live::kFew, kind_cube = Live::kFew;
-constexpr Live kind_square_reciprocal = Live::kFew;
-constexpr Live kind_exp = Live::kSome, kind_sigmoid = Live::kSome, kind_silu = Live::kSome;
-constexpr Live kind_log = Live::kSome, kind_gelu_tanh = Live::kSome;
-constexpr Live kind_tanh = Live::kMany, kind_gelu = Live::kMany;
+using Group_relu = Few;
+using Group_exp = Few;
+using Group_log = Many;
+using Group_tanh = Many;
+using Group_sigmoid = Few;
+using Group_silu = Few;
+using Group_gelu = Many;
+using Group_gelu_tanh = Many;
+using Group_sqrt = Few;
+using Group_rsqrt = Few;
+using Group_reciprocal = Few;
+using Group_square = Few;
+using Group_cube = Few;
+using Group_square_reciprocal = Few;
 
 }  // namespace
 
-#define UNARY_OF(op, T, live, f)                                     \
+#define UNARY_OF(op, T, Group, f)                                    \
   void TENON_KERNEL(op)(size_t n, const void* x, void* y) noexcept { \
-    using V = Group<T, live>;                                        \
+    using V = Group;                                                 \
     map<V>(n, static_cast<const T*>(x), static_cast<T*>(y),          \
            [](V v) __attribute__((always_inline)) { return f; });    \
   }
-#define UNARY(op, bound, ...)                         \
-  UNARY_OF(op##_f32, float, kind_##op, (__VA_ARGS__)) \
-  UNARY_OF(op##_bf16, bf16, kind_##op, (__VA_ARGS__)) \
-  UNARY_OF(op##_f16, f16, kind_##op, (__VA_ARGS__))
+#define UNARY(op, bound, ...)                                                \
+  TENON_STAMP_float(UNARY_OF(op##_f32, float, Group_##op, (__VA_ARGS__)))    \
+      TENON_STAMP_bf16(UNARY_OF(op##_bf16, bf16, Group_##op, (__VA_ARGS__))) \
+          TENON_STAMP_f16(UNARY_OF(op##_f16, f16, Group_##op, (__VA_ARGS__)))
 #include "isa/unary.inc"
 
 }  // namespace tenon
