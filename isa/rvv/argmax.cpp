@@ -18,21 +18,20 @@ TENON_INLINE bool is_nan(float x) { return x != x; }
 // The largest of n > 0 elements; NaN if one is. vfmax drops a NaN, so those are watched for.
 template <class X>
 TENON_INLINE float chunk_max(size_t n, const X* x) {
-  using V = Light<X>;
-  const size_t vl = least(n, lanes<V>());
-  const auto watch = [](auto nan, V v, size_t vl) __attribute__((always_inline)) {
+  const size_t vl = least(n, lanes<Wide>());
+  const auto watch = [](auto nan, Wide v, size_t vl) __attribute__((always_inline)) {
     return __riscv_vmor(nan, __riscv_vmfne(v, v, vl), vl);
   };
-  V top = load<V>(x, vl);
+  Wide top = load<Wide>(x, vl);
   auto nan = __riscv_vmfne(top, top, vl);
   size_t i = vl;
   for (; i + vl <= n; i += vl) {
-    const V v = load<V>(x + i, vl);
+    const Wide v = load<Wide>(x + i, vl);
     top = __riscv_vfmax(top, v, vl);
     nan = watch(nan, v, vl);
   }
   if (i < n) {  // twice over some elements, which is no matter
-    const V v = load<V>(x + n - vl, vl);
+    const Wide v = load<Wide>(x + n - vl, vl);
     top = __riscv_vfmax(top, v, vl);
     nan = watch(nan, v, vl);
   }
@@ -44,11 +43,10 @@ TENON_INLINE float chunk_max(size_t n, const X* x) {
 // The first of n elements that equals `top`, or is NaN where top is. There is one.
 template <class X>
 TENON_INLINE size_t find(size_t n, const X* x, float top) {
-  using V = Light<X>;
-  const size_t vl = least(n, lanes<V>());
+  const size_t vl = least(n, lanes<Wide>());
   for (size_t i = 0;; i += vl) {
     const size_t here = least(vl, n - i);
-    const V v = load<V>(x + i, here);
+    const Wide v = load<Wide>(x + i, here);
     const long found = is_nan(top) ? __riscv_vfirst(__riscv_vmfne(v, v, here), here)
                                    : __riscv_vfirst(__riscv_vmfeq(v, top, here), here);
     if (found >= 0) return i + static_cast<size_t>(found);
@@ -91,7 +89,7 @@ struct Columns {
 // Rows i to i + R, i > 0: what is not less or equal is better, a NaN too, than a number.
 template <size_t R, class X>
 TENON_INLINE void sweep(Columns& c, size_t i) {
-  using V = vfloat32m4_t;
+  using V = Many;
   const char* x = c.x + static_cast<ptrdiff_t>(i) * c.stride;
   for (size_t j = 0, vl; j < c.width; j += vl, x += vl * sizeof(X)) {
     vl = Width<V>::lanes_of(c.width - j);
@@ -117,14 +115,12 @@ TENON_INLINE void finish(const Columns& c, int64_t* index, X* value) {
     const auto wide = __riscv_vzext_vf2(__riscv_vle32_v_u32m4(c.row + j, vl), vl);
     __riscv_vse64(index + j, __riscv_vreinterpret_v_u64m8_i64m8(wide), vl);
   }
-  using V = Light<X>;
   if (value != nullptr)
-    map<V>(c.width, c.top, value, [](V v) __attribute__((always_inline)) { return v; });
+    map<Wide>(c.width, c.top, value, [](Wide v) __attribute__((always_inline)) { return v; });
 }
 
 template <class X>
 TENON_INLINE void columns(const ArgmaxArgs& a) {
-  using V = Light<X>;
   for (size_t o = 0; o < a.outer; ++o)
     for (size_t j = 0; j < a.inner; j += kTile) {
       Columns c;
@@ -132,8 +128,8 @@ TENON_INLINE void columns(const ArgmaxArgs& a) {
             static_cast<ptrdiff_t>(j * sizeof(X));
       c.stride = a.stride;
       c.width = least(kTile, a.inner - j);
-      map<V>(c.width, reinterpret_cast<const X*>(c.x), c.top,
-             [](V v) __attribute__((always_inline)) { return v; });
+      map<Wide>(c.width, reinterpret_cast<const X*>(c.x), c.top,
+                [](Wide v) __attribute__((always_inline)) { return v; });
       std::memset(c.row, 0, c.width * sizeof *c.row);
       size_t i = 1;
       for (; i + 8 <= a.n; i += 8) sweep<8, X>(c, i);
@@ -150,8 +146,10 @@ TENON_INLINE void argmax(const ArgmaxArgs& a) {
 
 }  // namespace
 
-void TENON_KERNEL(argmax_i64_f32)(const ArgmaxArgs& a) noexcept { argmax<float>(a); }
-void TENON_KERNEL(argmax_i64_bf16)(const ArgmaxArgs& a) noexcept { argmax<bf16>(a); }
-void TENON_KERNEL(argmax_i64_f16)(const ArgmaxArgs& a) noexcept { argmax<f16>(a); }
+#define ARGMAX(type, T) \
+  void TENON_KERNEL(argmax_i64_##type)(const ArgmaxArgs& a) noexcept { argmax<T>(a); }
+
+TENON_STAMP_float(ARGMAX(f32, float)) TENON_STAMP_bf16(ARGMAX(bf16, bf16))
+    TENON_STAMP_f16(ARGMAX(f16, f16))
 
 }  // namespace tenon

@@ -19,20 +19,19 @@ struct Spread {
 
 template <class T>
 TENON_INLINE Spread spread(size_t n, float eps, const T* x) {
-  using V = Light<T>;
   const float count = static_cast<float>(n);
-  const float about = row_sum<V>(n,
-                                 [=](V s, size_t i, size_t vl) __attribute__((always_inline)) {
-                                   return __riscv_vfadd(s, load<V>(x + i, vl), vl);
-                                 }) /
+  const float about = row_sum(n,
+                              [=](Wide s, size_t i, size_t vl) __attribute__((always_inline)) {
+                                return __riscv_vfadd(s, load<Wide>(x + i, vl), vl);
+                              }) /
                       count;
   float differences, squares;
-  row_sums<V>(n, differences, squares,
-              [=](V& d, V& q, size_t i, size_t vl) __attribute__((always_inline)) {
-                const V difference = __riscv_vfsub(load<V>(x + i, vl), about, vl);
-                d = __riscv_vfadd(d, difference, vl);
-                q = __riscv_vfmacc(q, difference, difference, vl);
-              });
+  row_sums(n, differences, squares,
+           [=](Wide& d, Wide& q, size_t i, size_t vl) __attribute__((always_inline)) {
+             const Wide difference = __riscv_vfsub(load<Wide>(x + i, vl), about, vl);
+             d = __riscv_vfadd(d, difference, vl);
+             q = __riscv_vfmacc(q, difference, difference, vl);
+           });
   const float off = differences / count;
   const float variance = __builtin_fmaf(-off, off, squares / count);
   return {about, off, inverse_root((variance < 0 ? 0 : variance) + eps)};
@@ -41,16 +40,15 @@ TENON_INLINE Spread spread(size_t n, float eps, const T* x) {
 // Weights and offsets that there may be, or ones and zeros.
 template <bool kGamma, bool kBeta, class T, class W>
 TENON_INLINE void normalize(size_t n, Spread s, const T* x, const W* gamma, const W* beta, T* y) {
-  using V = Light<T>;
-  each_step<V>(n, [=](size_t i, size_t vl) __attribute__((always_inline)) {
-    V u = sub(sub(load<V>(x + i, vl), Constant{s.about}), Constant{s.off});
+  each_step<Wide>(n, [=](size_t i, size_t vl) __attribute__((always_inline)) {
+    Wide u = sub(sub(load<Wide>(x + i, vl), Constant{s.about}), Constant{s.off});
     u = mul(u, Constant{s.rstd});
     if constexpr (kGamma && kBeta)
-      u = fma(u, load<V>(gamma + i, vl), load<V>(beta + i, vl));
+      u = fma(u, load<Wide>(gamma + i, vl), load<Wide>(beta + i, vl));
     else if constexpr (kGamma)
-      u = add(mul(u, load<V>(gamma + i, vl)), Constant{0.0f});
+      u = add(mul(u, load<Wide>(gamma + i, vl)), Constant{0.0f});
     else if constexpr (kBeta)
-      u = add(u, load<V>(beta + i, vl));
+      u = add(u, load<Wide>(beta + i, vl));
     else
       u = add(u, Constant{0.0f});
     store(y + i, u, vl);
@@ -79,32 +77,33 @@ TENON_INLINE void layer_norm(const NormArgs& a) {
 
 template <class T, class W>
 TENON_INLINE void rms_norm(const NormArgs& a) {
-  using V = Light<T>;
   const auto* gamma = static_cast<const W*>(a.gamma);
   for (size_t r = 0; r < a.rows; ++r) {
     const T* x = static_cast<const T*>(a.x) + r * a.n;
     T* y = static_cast<T*>(a.y) + r * a.n;
     const float squares =
-        row_sum<V>(a.n, [=](V s, size_t i, size_t vl) __attribute__((always_inline)) {
-          const V v = load<V>(x + i, vl);
+        row_sum(a.n, [=](Wide s, size_t i, size_t vl) __attribute__((always_inline)) {
+          const Wide v = load<Wide>(x + i, vl);
           return __riscv_vfmacc(s, v, v, vl);
         });
     const float rstd = inverse_root(squares / static_cast<float>(a.n) + a.eps);
-    const auto scaled = [=](V v) __attribute__((always_inline)) { return mul(v, Constant{rstd}); };
+    const auto scaled = [=](Wide v)
+                            __attribute__((always_inline)) { return mul(v, Constant{rstd}); };
     if (gamma != nullptr)
-      map<V>(a.n, x, gamma, y,
-             [=](V v, V g) __attribute__((always_inline)) { return mul(scaled(v), g); });
+      map<Wide>(a.n, x, gamma, y,
+                [=](Wide v, Wide g) __attribute__((always_inline)) { return mul(scaled(v), g); });
     else
-      map<V>(a.n, x, y, scaled);
+      map<Wide>(a.n, x, y, scaled);
     put_stat<float>(a.rstd, r, rstd);
   }
 }
 
 }  // namespace
 
-#define NORM(types, T, W)                                                                          \
+#define NORM_OF(types, T, W)                                                                       \
   void TENON_KERNEL(layer_norm_##types)(const NormArgs& args) noexcept { layer_norm<T, W>(args); } \
   void TENON_KERNEL(rms_norm_##types)(const NormArgs& args) noexcept { rms_norm<T, W>(args); }
+#define NORM(types, T, W) TENON_STAMP_##T(NORM_OF(types, T, W))
 #include "isa/norm.inc"
 
 }  // namespace tenon

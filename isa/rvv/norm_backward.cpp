@@ -11,41 +11,38 @@ namespace {
 // One row's operands as the formula names them.
 template <bool kMean, bool kGamma, class T, class W>
 struct Row {
-  using V = Light<T>;
   const T *dy, *x;
   const W* gamma;
   float mean, rstd;
 
-  TENON_INLINE_MEMBER V u(size_t i, size_t vl) const {
-    V v = load<V>(x + i, vl);
+  TENON_INLINE_MEMBER Wide u(size_t i, size_t vl) const {
+    Wide v = load<Wide>(x + i, vl);
     if constexpr (kMean) v = __riscv_vfsub(v, mean, vl);
     return __riscv_vfmul(v, rstd, vl);
   }
-  TENON_INLINE_MEMBER V g(size_t i, size_t vl) const {
-    const V grad = load<V>(dy + i, vl);
-    return kGamma ? __riscv_vfmul(grad, load<V>(gamma + i, vl), vl) : grad;
+  TENON_INLINE_MEMBER Wide g(size_t i, size_t vl) const {
+    const Wide grad = load<Wide>(dy + i, vl);
+    return kGamma ? __riscv_vfmul(grad, load<Wide>(gamma + i, vl), vl) : grad;
   }
 };
 
 template <class R>
 TENON_INLINE float mean_gradient(const R& row, size_t n) {
-  using V = typename R::V;
-  return row_sum<V>(n, [=](V s, size_t i, size_t vl) __attribute__((
-                           always_inline)) { return __riscv_vfadd(s, row.g(i, vl), vl); }) /
+  return row_sum(n, [=](Wide s, size_t i, size_t vl) __attribute__((
+                        always_inline)) { return __riscv_vfadd(s, row.g(i, vl), vl); }) /
          static_cast<float>(n);
 }
 
 template <bool kMean, class R, class T>
 TENON_INLINE void input_gradient(const R& row, size_t n, T* dx) {
-  using V = typename R::V;
   const float drift = kMean ? mean_gradient(row, n) : 0.0f;
-  const float along = row_sum<V>(n,
-                                 [=](V s, size_t i, size_t vl) __attribute__((always_inline)) {
-                                   return __riscv_vfmacc(s, row.g(i, vl), row.u(i, vl), vl);
-                                 }) /
+  const float along = row_sum(n,
+                              [=](Wide s, size_t i, size_t vl) __attribute__((always_inline)) {
+                                return __riscv_vfmacc(s, row.g(i, vl), row.u(i, vl), vl);
+                              }) /
                       static_cast<float>(n);
-  each_step<V>(n, [=](size_t i, size_t vl) __attribute__((always_inline)) {
-    V rest = row.g(i, vl);
+  each_step<Wide>(n, [=](size_t i, size_t vl) __attribute__((always_inline)) {
+    Wide rest = row.g(i, vl);
     if constexpr (kMean) rest = __riscv_vfsub(rest, drift, vl);
     rest = __riscv_vfnmsac(rest, along, row.u(i, vl), vl);
     store(dx + i, __riscv_vfmul(rest, row.rstd, vl), vl);
@@ -54,12 +51,11 @@ TENON_INLINE void input_gradient(const R& row, size_t n, T* dx) {
 
 template <bool kWeight, bool kOffset, class R>
 TENON_INLINE void weight_gradients(const R& row, size_t n, float* dgamma, float* dbeta) {
-  using V = typename R::V;
-  each_step<V>(n, [=](size_t i, size_t vl) __attribute__((always_inline)) {
-    const V grad = load<V>(row.dy + i, vl);
+  each_step<Wide>(n, [=](size_t i, size_t vl) __attribute__((always_inline)) {
+    const Wide grad = load<Wide>(row.dy + i, vl);
     if constexpr (kWeight)
-      store(dgamma + i, __riscv_vfmacc(load<V>(dgamma + i, vl), grad, row.u(i, vl), vl), vl);
-    if constexpr (kOffset) store(dbeta + i, __riscv_vfadd(load<V>(dbeta + i, vl), grad, vl), vl);
+      store(dgamma + i, __riscv_vfmacc(load<Wide>(dgamma + i, vl), grad, row.u(i, vl), vl), vl);
+    if constexpr (kOffset) store(dbeta + i, __riscv_vfadd(load<Wide>(dbeta + i, vl), grad, vl), vl);
   });
 }
 
@@ -91,24 +87,24 @@ TENON_INLINE void backward(const NormBackwardArgs& a) {
 
 template <class T>
 TENON_INLINE void row_fold(size_t rows, size_t columns, size_t width, const float* x, T* y) {
-  using V = Light<T>;
-  each_step<V>(width, [=](size_t c, size_t vl) __attribute__((always_inline)) {
-    V sum = Width<V>::splat(0.0f, vl);
+  each_step<Wide>(width, [=](size_t c, size_t vl) __attribute__((always_inline)) {
+    Wide sum = Width<Wide>::splat(0.0f, vl);
     const float* p = x + c;
-    for (size_t r = 0; r < rows; ++r, p += columns) sum = __riscv_vfadd(sum, load<V>(p, vl), vl);
+    for (size_t r = 0; r < rows; ++r, p += columns) sum = __riscv_vfadd(sum, load<Wide>(p, vl), vl);
     store(y + c, sum, vl);
   });
 }
 
 }  // namespace
 
-#define NORM(types, T, W)                                                              \
+#define NORM_OF(types, T, W)                                                           \
   void TENON_KERNEL(layer_norm_backward_##types)(const NormBackwardArgs& a) noexcept { \
     backward<true, T, W, W>(a);                                                        \
   }                                                                                    \
   void TENON_KERNEL(rms_norm_backward_##types)(const NormBackwardArgs& a) noexcept {   \
     backward<false, T, W, float>(a);                                                   \
   }
+#define NORM(types, T, W) TENON_STAMP_##T(NORM_OF(types, T, W))
 #include "isa/norm.inc"
 
 #define ROW_FOLD(type, T)                                                             \
@@ -117,8 +113,7 @@ TENON_INLINE void row_fold(size_t rows, size_t columns, size_t width, const floa
     row_fold(rows, columns, width, x, static_cast<T*>(y));                            \
   }
 
-ROW_FOLD(f32, float)
-ROW_FOLD(bf16, bf16)
-ROW_FOLD(f16, f16)
+TENON_STAMP_float(ROW_FOLD(f32, float)) TENON_STAMP_bf16(ROW_FOLD(bf16, bf16))
+    TENON_STAMP_f16(ROW_FOLD(f16, f16))
 
 }  // namespace tenon

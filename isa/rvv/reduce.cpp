@@ -17,8 +17,8 @@ TENON_INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
 struct Sum : Add {
   TENON_INLINE float join(float a, float b) { return a + b; }
   using Add::join;
-  template <class V>
-  TENON_INLINE V finish(V a, float divisor, size_t vl) {
+  template <class Wide>
+  TENON_INLINE Wide finish(Wide a, float divisor, size_t vl) {
     return __riscv_vfdiv(a, divisor, vl);
   }
   TENON_INLINE float finish(float a, float divisor) { return a / divisor; }
@@ -27,14 +27,14 @@ struct Sum : Add {
 struct Max {
   static constexpr float kIdentity = -__builtin_inff();
   // b where it is not less, or NaN; a NaN in a fails both.
-  template <class V>
-  TENON_INLINE V join(V a, V b, size_t vl) {
+  template <class Wide>
+  TENON_INLINE Wide join(Wide a, Wide b, size_t vl) {
     const auto later = __riscv_vmor(__riscv_vmfle(a, b, vl), __riscv_vmfne(b, b, vl), vl);
     return __riscv_vmerge(a, b, later, vl);
   }
   TENON_INLINE float join(float a, float b) { return a <= b || b != b ? b : a; }
-  template <class V>
-  TENON_INLINE V finish(V a, float, size_t vl) {
+  template <class Wide>
+  TENON_INLINE Wide finish(Wide a, float, size_t vl) {
     return __riscv_vfmerge(a, __builtin_nanf(""), __riscv_vmfne(a, a, vl), vl);
   }
   TENON_INLINE float finish(float a, float) { return a == a ? a : __builtin_nanf(""); }
@@ -43,17 +43,17 @@ struct Max {
 // One row: lanes take blocks of kReduceBlock terms, whose results they join in turn.
 template <class Op, class X>
 TENON_INLINE float row(size_t n, const X* x) {
-  using V = Light<X>;
   constexpr size_t kBlock = kSumLanes * kReduceBlock;
-  const auto step = [=](V acc, size_t i, size_t vl) __attribute__((always_inline)) {
-    return Op::join(acc, load<V>(x + i, vl), vl);
+  const auto step = [=](Wide acc, size_t i, size_t vl) __attribute__((always_inline)) {
+    return Op::join(acc, load<Wide>(x + i, vl), vl);
   };
+  if (n <= 16) return fold_short<Op>(0, n, step);
   float total[kSumLanes];
-  const size_t used = used_lanes(n), vl = window_lanes<V>();
+  const size_t used = used_lanes(n), vl = window_lanes();
   for (size_t begin = 0; begin < n; begin += kBlock)
     for (size_t l = 0; l < used; l += vl) {
-      V block = fold_window<Op, V>(begin + l, least(n, begin + kBlock), vl, step);
-      if (begin > 0) block = Op::join(load<V>(total + l, vl), block, vl);
+      Wide block = fold_window<Op>(begin + l, least(n, begin + kBlock), vl, step);
+      if (begin > 0) block = Op::join(load<Wide>(total + l, vl), block, vl);
       store(total + l, block, vl);
     }
   return fold_lanes<Op>(total, used);
@@ -66,10 +66,6 @@ TENON_INLINE void rows(const ReduceArgs& a) {
   for (size_t o = 0; o < a.outer; ++o, x += a.outer_stride)
     y[o] = from_f32<Y>(Op::finish(row<Op>(a.n, reinterpret_cast<const X*>(x)), a.divisor));
 }
-
-// Of a tile's columns, whichever of its types is harder to convert.
-template <class X, class Y>
-using Vector = Light<std::conditional_t<std::is_same_v<Y, f16>, Y, X>>;
 
 // A tile of columns on its way down the rows.
 template <class X, class Y>
@@ -85,17 +81,16 @@ struct Columns {
 // Rows i to i + R of the tile, all in one block.
 template <class Op, size_t R, class X, class Y>
 TENON_INLINE void sweep(Columns<X, Y>& c, size_t i) {
-  using V = Vector<X, Y>;
   const bool opens = i % kReduceBlock == 0, first = i < kReduceBlock, last = i + R == c.n;
   const bool closes = last || (i + R) % kReduceBlock == 0;
   const char* x = c.x + static_cast<ptrdiff_t>(i) * c.stride;
   for (size_t j = 0, vl; j < c.width; j += vl, x += vl * sizeof(X)) {
-    vl = Width<V>::lanes_of(c.width - j);
-    V v = opens ? Width<V>::splat(Op::kIdentity, vl) : load<V>(c.block + j, vl);
+    vl = Width<Wide>::lanes_of(c.width - j);
+    Wide v = opens ? Width<Wide>::splat(Op::kIdentity, vl) : load<Wide>(c.block + j, vl);
     const char* p = x;
     _Pragma("GCC unroll 8") for (size_t r = 0; r < R; ++r, p += c.stride) v =
-        Op::join(v, load<V>(reinterpret_cast<const X*>(p), vl), vl);
-    if (closes && !first) v = Op::join(load<V>(c.total + j, vl), v, vl);
+        Op::join(v, load<Wide>(reinterpret_cast<const X*>(p), vl), vl);
+    if (closes && !first) v = Op::join(load<Wide>(c.total + j, vl), v, vl);
     if (!closes) {
       store(c.block + j, v, vl);
     } else if (!last) {
@@ -126,17 +121,16 @@ TENON_INLINE void tile(Columns<X, Y>& c) {
 // One column whose blocks are the lanes: lane b takes rows 64 b, 64 b + 1, ... in turn.
 template <class Op, class X>
 TENON_INLINE float tall_column(size_t n, const char* x, ptrdiff_t stride) {
-  using V = Light<X>;
-  const size_t most = window_lanes<V>();
+  const size_t most = window_lanes();
   float total = Op::kIdentity, block[kSumLanes];
   for (size_t blocks; n > 0; n -= least(n, blocks * kReduceBlock)) {
     blocks = least((n + kReduceBlock - 1) / kReduceBlock, most);
-    V acc = Width<V>::splat(Op::kIdentity, blocks);
+    Wide acc = Width<Wide>::splat(Op::kIdentity, blocks);
     const ptrdiff_t block_stride = static_cast<ptrdiff_t>(kReduceBlock) * stride;
     const char* p = x;
     for (size_t t = 0; t < least(n, kReduceBlock); ++t, p += stride) {
       const size_t vl = least((n - t + kReduceBlock - 1) / kReduceBlock, blocks);
-      const V term = load<V>(reinterpret_cast<const X*>(p), block_stride, vl);
+      const Wide term = load<Wide>(reinterpret_cast<const X*>(p), block_stride, vl);
       acc = __riscv_vmv_v_tu(acc, Op::join(acc, term, vl), vl);
     }
     store(block, acc, blocks);
@@ -177,8 +171,17 @@ TENON_INLINE void reduce(const ReduceArgs& a) {
 
 }  // namespace
 
-#define REDUCE(op, X, Y, Op) \
+// Stamped for the narrower type of the two.
+#define STAMP_float_float TENON_STAMP_float
+#define STAMP_bf16_float TENON_STAMP_bf16
+#define STAMP_float_bf16 TENON_STAMP_bf16
+#define STAMP_bf16_bf16 TENON_STAMP_bf16
+#define STAMP_f16_float TENON_STAMP_f16
+#define STAMP_float_f16 TENON_STAMP_f16
+#define STAMP_f16_f16 TENON_STAMP_f16
+#define REDUCE_OF(op, X, Y, Op) \
   void TENON_KERNEL(op)(const ReduceArgs& a) noexcept { reduce<Op, X, Y>(a); }
+#define REDUCE(op, X, Y, Op) STAMP_##X##_##Y(REDUCE_OF(op, X, Y, Op))
 #include "isa/reduce.inc"
 
 }  // namespace tenon

@@ -11,18 +11,11 @@
 namespace tenon {
 namespace {
 
-using Wide = vfloat32m8_t;
+using Wide = Few;
 
-// The vectors of what keeps few values alive, which is most of what a row is put through.
-template <class T>
-using Light = Group<T, Live::kSome>;
-
-// Lanes of a window of V. Never a request between one and two registers' worth, which the hardware
+// Lanes of a window. Never a request between one and two registers' worth, which the hardware
 // may cut as it likes.
-template <class V>
-TENON_INLINE size_t window_lanes() {
-  return lanes<V>() < kSumLanes ? lanes<V>() : kSumLanes;
-}
+TENON_INLINE size_t window_lanes() { return lanes<Wide>() < kSumLanes ? lanes<Wide>() : kSumLanes; }
 
 // Row r of a matrix whose rows are `stride` bytes apart.
 template <class T>
@@ -47,17 +40,20 @@ struct Add {
   }
 };
 
-// The 32 lanes of x folded in halves.
+// Lanes folded in halves, in no wider registers than they need.
 template <class Op>
-TENON_INLINE float fold_32(Wide x) {
-  const auto m4 = Op::join(__riscv_vlmul_trunc_f32m4(x),
-                           __riscv_vlmul_trunc_f32m4(__riscv_vslidedown(x, 16, 16)), 16);
-  const auto m2 = Op::join(__riscv_vlmul_trunc_f32m2(m4),
-                           __riscv_vlmul_trunc_f32m2(__riscv_vslidedown(m4, 8, 8)), 8);
+TENON_INLINE float fold_16(vfloat32m4_t x) {
+  const auto m2 = Op::join(__riscv_vlmul_trunc_f32m2(x),
+                           __riscv_vlmul_trunc_f32m2(__riscv_vslidedown(x, 8, 8)), 8);
   auto m1 = Op::join(__riscv_vlmul_trunc_f32m1(m2),
                      __riscv_vlmul_trunc_f32m1(__riscv_vslidedown(m2, 4, 4)), 4);
   m1 = Op::join(m1, __riscv_vslidedown(m1, 2, 2), 2);
   return __riscv_vfmv_f(Op::join(m1, __riscv_vslidedown(m1, 1, 1), 1));
+}
+template <class Op>
+TENON_INLINE float fold_32(Wide x) {
+  const Wide upper = __riscv_vslidedown(x, 16, 16);
+  return fold_16<Op>(Op::join(__riscv_vlmul_trunc_f32m4(x), __riscv_vlmul_trunc_f32m4(upper), 16));
 }
 
 // Where the last window of [begin, end) begins, or would, that is cut short or empty.
@@ -67,10 +63,10 @@ TENON_INLINE size_t whole_windows(size_t begin, size_t end, size_t vl) {
 
 // One window, its first lane that of `begin`; step(folded, i, vl) is `folded` with the elements
 // from i on joined to its first vl lanes.
-template <class Op, class V, class Step>
-TENON_INLINE V fold_window(size_t begin, size_t end, size_t vl, Step step) {
+template <class Op, class Step>
+TENON_INLINE Wide fold_window(size_t begin, size_t end, size_t vl, Step step) {
   const size_t last = whole_windows(begin, end, vl);
-  V x = Width<V>::splat(Op::kIdentity, vl);
+  Wide x = Width<Wide>::splat(Op::kIdentity, vl);
   for (size_t i = begin; i != last; i += kSumLanes) x = step(x, i, vl);
   if (last < end) x = __riscv_vmv_v_tu(x, step(x, last, end - last), end - last);
   return x;
@@ -86,35 +82,44 @@ TENON_INLINE float fold_lanes(const float* lane, size_t used) {
   return fold_32<Op>(x);
 }
 
-template <class Op, class V, class Step>
+// A block of n <= 16 elements, which all are lanes of one register.
+template <class Op, class Step>
+TENON_INLINE float fold_short(size_t begin, size_t n, Step step) {
+  const Wide none = Width<Wide>::splat(Op::kIdentity, 16);
+  const Wide x = __riscv_vmv_v_tu(none, step(none, begin, n), n);
+  return fold_16<Op>(__riscv_vlmul_trunc_f32m4(x));
+}
+
+template <class Op, class Step>
 TENON_INLINE float fold_block(size_t begin, size_t end, Step step) {
+  if (end - begin <= 16) return fold_short<Op>(begin, end - begin, step);
   float lane[kSumLanes];
-  const size_t used = used_lanes(end - begin), vl = window_lanes<V>();
+  const size_t used = used_lanes(end - begin), vl = window_lanes();
   for (size_t l = 0; l < used; l += vl)
-    store(lane + l, fold_window<Op, V>(begin + l, end, vl, step), vl);
+    store(lane + l, fold_window<Op>(begin + l, end, vl, step), vl);
   return fold_lanes<Op>(lane, used);
 }
 
 // The sum of a row; step(sum, i, vl) is `sum` with the elements from i on added.
-template <class V, class Step>
+template <class Step>
 TENON_INLINE float row_sum(size_t n, Step step) {
   float total = 0;
   for (size_t begin = 0; begin < n; begin += kSumBlock)
-    total += fold_block<Add, V>(begin, n - begin < kSumBlock ? n : begin + kSumBlock, step);
+    total += fold_block<Add>(begin, n - begin < kSumBlock ? n : begin + kSumBlock, step);
   return total;
 }
 
 // Two sums over one reading of the row: step(a, b, i, vl) adds the elements from i on to both.
-template <class V, class Step>
+template <class Step>
 TENON_INLINE void block_sums(size_t begin, size_t end, float& first, float& second, Step step) {
   float lane[2][kSumLanes];
-  const size_t used = used_lanes(end - begin), vl = window_lanes<V>();
+  const size_t used = used_lanes(end - begin), vl = window_lanes();
   for (size_t l = 0; l < used; l += vl) {
     const size_t last = whole_windows(begin + l, end, vl);
-    V a = Width<V>::splat(0.0f, vl), b = Width<V>::splat(0.0f, vl);
+    Wide a = Width<Wide>::splat(0.0f, vl), b = Width<Wide>::splat(0.0f, vl);
     for (size_t i = begin + l; i != last; i += kSumLanes) step(a, b, i, vl);
     if (last < end) {
-      V more_a = a, more_b = b;
+      Wide more_a = a, more_b = b;
       step(more_a, more_b, last, end - last);
       a = __riscv_vmv_v_tu(a, more_a, end - last);
       b = __riscv_vmv_v_tu(b, more_b, end - last);
@@ -125,11 +130,11 @@ TENON_INLINE void block_sums(size_t begin, size_t end, float& first, float& seco
   first += fold_lanes<Add>(lane[0], used);
   second += fold_lanes<Add>(lane[1], used);
 }
-template <class V, class Step>
+template <class Step>
 TENON_INLINE void row_sums(size_t n, float& first, float& second, Step step) {
   first = second = 0;
   for (size_t begin = 0; begin < n; begin += kSumBlock)
-    block_sums<V>(begin, n - begin < kSumBlock ? n : begin + kSumBlock, first, second, step);
+    block_sums(begin, n - begin < kSumBlock ? n : begin + kSumBlock, first, second, step);
 }
 
 TENON_INLINE float log_of(float x) {

@@ -15,7 +15,7 @@ constexpr size_t kKept = 4096;
 // e[i] = exp(x[i] - top), rounded to E.
 template <class T, class E, class F>
 TENON_INLINE void exponentials(size_t n, const T* x, E* e, float top, F f) {
-  map<Light<E>>(n, x, e, [=](auto v) __attribute__((always_inline)) {
+  map<Wide>(n, x, e, [=](auto v) __attribute__((always_inline)) {
     return f(exp_fall_f32(sub(v, Constant{top})));
   });
 }
@@ -30,7 +30,7 @@ TENON_INLINE float exponential_sum(size_t n, const T* x, float top, float* e, bo
     float* const block = keep ? e + begin : e;
     exponentials(count, x + begin, block, top,
                  [](auto v) __attribute__((always_inline)) { return v; });
-    total += row_sum<Wide>(count, [=](Wide s, size_t i, size_t vl) __attribute__((always_inline)) {
+    total += row_sum(count, [=](Wide s, size_t i, size_t vl) __attribute__((always_inline)) {
       return __riscv_vfadd(s, load<Wide>(block + i, vl), vl);
     });
   }
@@ -44,7 +44,7 @@ TENON_INLINE void softmax_row(size_t n, const T* x, T* y, float* e, bool keep) {
   const auto scaled = [=](auto v)
                           __attribute__((always_inline)) { return mul(v, Constant{scale}); };
   if (keep)
-    map<Light<T>>(n, e, y, scaled);
+    map<Wide>(n, e, y, scaled);
   else
     exponentials(n, x, y, top, scaled);
 }
@@ -62,20 +62,21 @@ TENON_INLINE void log_softmax_row(size_t n, const T* x, T* y) {
   float e[kSumBlock];
   const float top = row_max(n, x);
   const float log_sum = log_of(exponential_sum(n, x, top, e, false));
-  map<Light<T>>(n, x, y, [=](auto v) __attribute__((always_inline)) {
+  map<Wide>(n, x, y, [=](auto v) __attribute__((always_inline)) {
     return sub(sub(v, Constant{top}), Constant{log_sum});
   });
 }
 
 }  // namespace
 
-#define SOFTMAX(name, log, type, T)                                                              \
+#define SOFTMAX_OF(name, log, type, T)                                                           \
   void TENON_KERNEL(name##_##type)(size_t rows, size_t columns, ptrdiff_t stride, const void* x, \
                                    void* y) noexcept {                                           \
     for (size_t r = 0; r < rows; ++r)                                                            \
       name##_row(columns, row_at(static_cast<const T*>(x), r, stride),                           \
                  row_at(static_cast<T*>(y), r, stride));                                         \
   }
+#define SOFTMAX(name, log, type, T) TENON_STAMP_##T(SOFTMAX_OF(name, log, type, T))
 #include "isa/softmax.inc"
 
 }  // namespace tenon

@@ -8,8 +8,8 @@ namespace tenon {
 namespace {
 
 // dx = (dy - sum) y, or dy + exp(y) sum with the sum negated; it is a Constant or a vector.
-template <bool kLog, class V, class S>
-TENON_INLINE V gradient(V dy, V y, S sum) {
+template <bool kLog, class Wide, class S>
+TENON_INLINE Wide gradient(Wide dy, Wide y, S sum) {
   if constexpr (kLog)
     return fma(exp_f32(y), sum, dy);
   else
@@ -17,15 +17,14 @@ TENON_INLINE V gradient(V dy, V y, S sum) {
 }
 template <bool kLog, class T>
 TENON_INLINE void backward_row(size_t n, const T* dy, const T* y, T* dx) {
-  using Sum = Light<T>;
-  const float sum = row_sum<Sum>(n, [=](Sum s, size_t i, size_t vl) __attribute__((always_inline)) {
-    const Sum g = load<Sum>(dy + i, vl);
+  const float sum = row_sum(n, [=](Wide s, size_t i, size_t vl) __attribute__((always_inline)) {
+    const Wide g = load<Wide>(dy + i, vl);
     if constexpr (kLog)
       return __riscv_vfadd(s, g, vl);
     else
-      return __riscv_vfmacc(s, g, load<Sum>(y + i, vl), vl);
+      return __riscv_vfmacc(s, g, load<Wide>(y + i, vl), vl);
   });
-  map<Light<T>>(n, dy, y, dx, [=](auto g, auto v) __attribute__((always_inline)) {
+  map<Wide>(n, dy, y, dx, [=](auto g, auto v) __attribute__((always_inline)) {
     return gradient<kLog>(g, v, Constant{kLog ? -sum : sum});
   });
 }
@@ -36,13 +35,12 @@ TENON_INLINE void backward_strip(size_t rows, size_t width, ptrdiff_t stride, co
   PerColumn sum;
   column_sums(rows, width, sum, [&](size_t r, float* sums) __attribute__((always_inline)) {
     const T *g = row_at(dy, r, stride), *v = row_at(y, r, stride);
-    using V = Light<T>;
-    each_step<V>(width, [&](size_t c, size_t vl) __attribute__((always_inline)) {
-      const V s = load<V>(sums + c, vl), term = load<V>(g + c, vl);
+    each_step<Wide>(width, [&](size_t c, size_t vl) __attribute__((always_inline)) {
+      const Wide s = load<Wide>(sums + c, vl), term = load<Wide>(g + c, vl);
       if constexpr (kLog)
         store(sums + c, add(s, term), vl);
       else
-        store(sums + c, fma(term, load<V>(v + c, vl), s), vl);
+        store(sums + c, fma(term, load<Wide>(v + c, vl), s), vl);
     });
   });
   if constexpr (kLog)
@@ -50,9 +48,9 @@ TENON_INLINE void backward_strip(size_t rows, size_t width, ptrdiff_t stride, co
   for (size_t r = 0; r < rows; ++r) {
     const T *g = row_at(dy, r, stride), *v = row_at(y, r, stride);
     T* const to = row_at(dx, r, stride);
-    using V = Light<T>;
-    each_step<V>(width, [&](size_t c, size_t vl) __attribute__((always_inline)) {
-      const V dx = gradient<kLog>(load<V>(g + c, vl), load<V>(v + c, vl), load<V>(sum + c, vl));
+    each_step<Wide>(width, [&](size_t c, size_t vl) __attribute__((always_inline)) {
+      const Wide dx =
+          gradient<kLog>(load<Wide>(g + c, vl), load<Wide>(v + c, vl), load<Wide>(sum + c, vl));
       store(to + c, dx, vl);
     });
   }
@@ -60,7 +58,7 @@ TENON_INLINE void backward_strip(size_t rows, size_t width, ptrdiff_t stride, co
 
 }  // namespace
 
-#define SOFTMAX(name, log, type, T)                                                                \
+#define SOFTMAX_OF(name, log, type, T)                                                             \
   void TENON_KERNEL(name##_backward_##type)(size_t rows, size_t columns, ptrdiff_t stride,         \
                                             const void* dy, const void* y, void* dx) noexcept {    \
     for (size_t r = 0; r < rows; ++r)                                                              \
@@ -76,6 +74,7 @@ TENON_INLINE void backward_strip(size_t rows, size_t width, ptrdiff_t stride, co
                           static_cast<const T*>(y) + c, static_cast<T*>(dx) + c);                  \
     });                                                                                            \
   }
+#define SOFTMAX(name, log, type, T) TENON_STAMP_##T(SOFTMAX_OF(name, log, type, T))
 #include "isa/softmax.inc"
 
 }  // namespace tenon

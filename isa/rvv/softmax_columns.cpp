@@ -47,8 +47,8 @@ TENON_INLINE void softmax_strip(size_t rows, size_t width, ptrdiff_t stride, con
       e = to;
     else
       terms(r);
-    map<Light<T>>(width, e, sum, to,
-                  [](auto v, auto scale) __attribute__((always_inline)) { return mul(v, scale); });
+    map<Wide>(width, e, sum, to,
+              [](auto v, auto scale) __attribute__((always_inline)) { return mul(v, scale); });
   }
 }
 
@@ -67,26 +67,26 @@ TENON_INLINE void log_softmax_strip(size_t rows, size_t width, ptrdiff_t stride,
     add_to(width, sums, scratch);
   });
   logarithms(width, sum);
-  using V = Light<T>;
   for (size_t r = 0; r < rows; ++r) {
     const T* const from = row_at(x, r, stride);
     T* const to = row_at(y, r, stride);
-    each_step<V>(width, [&](size_t c, size_t vl) __attribute__((always_inline)) {
-      const V fall = sub(load<V>(from + c, vl), load<V>(top + c, vl));
-      store(to + c, sub(fall, load<V>(sum + c, vl)), vl);
+    each_step<Wide>(width, [&](size_t c, size_t vl) __attribute__((always_inline)) {
+      const Wide fall = sub(load<Wide>(from + c, vl), load<Wide>(top + c, vl));
+      store(to + c, sub(fall, load<Wide>(sum + c, vl)), vl);
     });
   }
 }
 
 }  // namespace
 
-#define SOFTMAX(name, log, type, T)                                                            \
+#define SOFTMAX_OF(name, log, type, T)                                                         \
   void TENON_KERNEL(name##_columns_##type)(size_t rows, size_t columns, ptrdiff_t stride,      \
                                            const void* x, void* y) noexcept {                  \
     each_strip(columns, [&](size_t c, size_t width) __attribute__((always_inline)) {           \
       name##_strip(rows, width, stride, static_cast<const T*>(x) + c, static_cast<T*>(y) + c); \
     });                                                                                        \
   }
+#define SOFTMAX(name, log, type, T) TENON_STAMP_##T(SOFTMAX_OF(name, log, type, T))
 #include "isa/softmax.inc"
 
 }  // namespace tenon
