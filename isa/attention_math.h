@@ -22,7 +22,7 @@ TENON_INLINE float origin(float max) { return max == kNoScore ? 0.0f : max; }
 // which the shift makes 2^n (0 for n = -127). 2^r is a minimax polynomial (error 2^-23.4).
 template <class V>
 TENON_INLINE V exp_not_positive(V x) {
-  const V log2e = splat<V>(0x1.715476p+0f), magic = splat<V>(0x1.8p+23f + 127);
+  const auto log2e = splat<V>(0x1.715476p+0f), magic = splat<V>(0x1.8p+23f + 127);
   const V z = at_least(x, -88.0f);
   const V t = fma(z, log2e, magic);
   const V n = sub(t, magic);

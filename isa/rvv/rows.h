@@ -5,7 +5,7 @@
 // next. From VLEN 256 on there is one window of f32. Steps of a reduction are told the lanes they
 // cover, so that nothing runs over more than 64 however long a vector is.
 #pragma once
-#include "isa/rvv/vec.h"
+#include "isa/rvv/fold.h"
 #include "isa/sum_order.h"
 
 namespace tenon {
@@ -32,24 +32,6 @@ TENON_INLINE void each_step(size_t n, F f) {
   if (whole < n) f(whole, n - whole);
 }
 
-struct Add {
-  static constexpr float kIdentity = 0.0f;
-  template <class V>
-  TENON_INLINE V join(V a, V b, size_t vl) {
-    return __riscv_vfadd(a, b, vl);
-  }
-};
-
-// Lanes folded in halves, in no wider registers than they need.
-template <class Op>
-TENON_INLINE float fold_16(vfloat32m4_t x) {
-  const auto m2 = Op::join(__riscv_vlmul_trunc_f32m2(x),
-                           __riscv_vlmul_trunc_f32m2(__riscv_vslidedown(x, 8, 8)), 8);
-  auto m1 = Op::join(__riscv_vlmul_trunc_f32m1(m2),
-                     __riscv_vlmul_trunc_f32m1(__riscv_vslidedown(m2, 4, 4)), 4);
-  m1 = Op::join(m1, __riscv_vslidedown(m1, 2, 2), 2);
-  return __riscv_vfmv_f(Op::join(m1, __riscv_vslidedown(m1, 1, 1), 1));
-}
 template <class Op>
 TENON_INLINE float fold_32(Wide x) {
   const Wide upper = __riscv_vslidedown(x, 16, 16);

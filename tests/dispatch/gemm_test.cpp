@@ -201,6 +201,7 @@ TEST(PlanGemm, KnowsMachinesAndShapes) {
   EXPECT_EQ(plan_gemm(bytes, zen4), GemmEngine::kVnni);
   EXPECT_EQ(plan_gemm(bytes, avx2), GemmEngine::kI16);
   EXPECT_EQ(plan_gemm(bytes, spr), GemmEngine::kTiles);
+  EXPECT_EQ(plan_gemm(bytes, {kRvv, 128}), GemmEngine::kI16);
 }
 
 }  // namespace

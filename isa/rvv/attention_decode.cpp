@@ -1,0 +1,205 @@
+// Attention of few query rows for RVV: one chunk of keys to partial results, and the merge of
+// partials. isa/attention.h says what and in which order.
+//
+// Keys and values are read once, in storage order, for up to four rows at a time. Scores hold four
+// (row, key) pairs of 16 lanes, an m4 group each at VLEN 128 and part of one beyond; outputs run
+// along the head over as many elements as VLEN allows.
+#include "isa/rvv/attention_block.h"
+
+namespace tenon {
+namespace {
+
+using Lanes = vfloat32m4_t;
+constexpr size_t kRowsAtOnce = 4;
+constexpr size_t kKeysPerPass = 32;  // values of a pass stay in the first-level cache
+
+// Rows [row, row + R) of a task over its keys.
+struct Chunk {
+  size_t row, keys, q_stride;
+  float* q;  // scaled, q_stride apart
+  float* s;  // scores, kDecodeKeys apart
+};
+
+template <class T>
+TENON_INLINE void load_query(const AttentionTask& t, size_t r, float* q) {
+  const float scale = t.scale;
+  map<Many>(t.head, row_of<const T>(t, t.q, t.q_position, t.q_group, r), q,
+            [=](auto v) __attribute__((always_inline)) { return mul(v, Constant{scale}); });
+}
+
+// The lanes of n <= 4 sums folded in halves, through memory: a field of a segment is one lane of
+// all.
+TENON_INLINE vfloat32m1_t fold_four(size_t n, Lanes s0, Lanes s1, Lanes s2, Lanes s3) {
+  constexpr ptrdiff_t kApart = kSumLanes * sizeof(float);
+  float lane[4 * kSumLanes];
+  store(lane, s0, kSumLanes);
+  if (n > 1) store(lane + kSumLanes, s1, kSumLanes);
+  if (n > 2) store(lane + 2 * kSumLanes, s2, kSumLanes);
+  if (n > 3) store(lane + 3 * kSumLanes, s3, kSumLanes);
+  const auto low = __riscv_vlsseg8e32_v_f32m1x8(lane, kApart, n);
+  const auto high = __riscv_vlsseg8e32_v_f32m1x8(lane + kSumLanes / 2, kApart, n);
+#define LANE(half, l) __riscv_vget_v_f32m1x8_f32m1(half, l)
+#define EIGHTH(l) __riscv_vfadd(LANE(low, l), LANE(high, l), n)
+#define QUARTER(l) __riscv_vfadd(EIGHTH(l), EIGHTH(l + 4), n)
+  return __riscv_vfadd(__riscv_vfadd(QUARTER(0), QUARTER(2), n),
+                       __riscv_vfadd(QUARTER(1), QUARTER(3), n), n);
+#undef QUARTER
+#undef EIGHTH
+#undef LANE
+}
+
+// Scores of kRows rows from q on and kKeys keys, four pairs at most: pair i is row i / kKeys and
+// key k + i % kKeys.
+template <size_t kRows, size_t kKeys, class T>
+TENON_INLINE void scores_of(const AttentionTask& t, const Chunk& c, size_t k) {
+  constexpr size_t kPairs = kRows * kKeys;
+  const T* key = row_at<const T>(t.k, t.k_key, t.key_begin + k);
+  Lanes s0 = Width<Lanes>::splat(0.0f, kSumLanes), s1 = s0, s2 = s0, s3 = s0;
+  // Part: of the last elements, fewer than 16; the lanes beyond n stay.
+  const auto step = [&](auto part, size_t d, size_t n) __attribute__((always_inline)) {
+    const auto q_at = [&](size_t i) __attribute__((always_inline)) {
+      return load<Lanes>(c.q + i * c.q_stride + d, n);
+    };
+    const auto key_at = [&](size_t j) __attribute__((always_inline)) {
+      return load<Lanes>(byte_offset(key, static_cast<ptrdiff_t>(j) * t.k_key) + d, n);
+    };
+    const auto add_to = [n](Lanes& sum, Lanes a, Lanes b) __attribute__((always_inline)) {
+      constexpr bool kPart = decltype(part)::value;
+      sum = kPart ? __riscv_vfmacc_tu(sum, a, b, n) : __riscv_vfmacc(sum, a, b, n);
+    };
+    const Lanes q0 = q_at(0), k0 = key_at(0);
+    add_to(s0, q0, k0);
+    if constexpr (kRows == 2 && kKeys == 2) {
+      const Lanes q1 = q_at(1), k1 = key_at(1);
+      add_to(s1, q0, k1), add_to(s2, q1, k0), add_to(s3, q1, k1);
+      return;
+    }
+    const auto pair = [&](Lanes& sum, size_t i) __attribute__((always_inline)) {
+      if constexpr (kRows == 1)
+        add_to(sum, q0, key_at(i));
+      else
+        add_to(sum, q_at(i), k0);
+    };
+    if constexpr (kPairs > 1) pair(s1, 1);
+    if constexpr (kPairs > 2) pair(s2, 2);
+    if constexpr (kPairs > 3) pair(s3, 3);
+  };
+  const size_t rest = t.head % kSumLanes, whole = t.head - rest;
+  for (size_t d = 0; d != whole; d += kSumLanes) step(std::false_type{}, d, kSumLanes);
+  if (rest > 0) step(std::true_type{}, whole, rest);
+  const vfloat32m1_t sums = fold_four(kPairs, s0, s1, s2, s3);
+  float* to = c.s + k;
+  if constexpr (kKeys == 1) {
+    __riscv_vsse32(to, kDecodeKeys * sizeof *to, sums, kRows);
+  } else {
+    store(to, sums, kKeys);
+    if constexpr (kRows == 2) store(to + kDecodeKeys, __riscv_vslidedown(sums, 2, 2), 2);
+  }
+}
+
+template <size_t kRows, class T>
+TENON_INLINE void scores(const AttentionTask& t, const Chunk& c) {
+  constexpr size_t kKeys = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;
+  size_t k = 0;
+  for (; k + kKeys <= c.keys; k += kKeys) scores_of<kRows, kKeys, T>(t, c, k);
+  for (; k < c.keys; ++k) scores_of<kRows, 1, T>(t, c, k);
+}
+
+// o[i][d] += sum over k of s[i][k] v[k][d].
+template <size_t kRows, class T>
+TENON_INLINE void outputs(const AttentionTask& t, const Chunk& c, float* o, size_t o_stride) {
+  using V = std::conditional_t<kRows <= 2, vfloat32m8_t, vfloat32m4_t>;
+  for (size_t k = 0; k < c.keys; k += kKeysPerPass) {
+    const size_t n = c.keys - k < kKeysPerPass ? c.keys - k : kKeysPerPass;
+    const T* v = row_at<const T>(t.v, t.v_key, t.key_begin + k);
+    for (size_t d = 0, vl; d < t.head; d += vl) {
+      vl = some_of<V>(t.head - d);
+      multiply<V, kRows, kDecodeKeys, 1, true>(n, c.s + k, v + d, t.v_key, o + d, o_stride, vl);
+    }
+  }
+}
+
+// The first key that row r does not see, counted from the chunk's first.
+TENON_INLINE size_t visible(const AttentionTask& t, size_t r) {
+  size_t end = t.key_end;
+  if (t.causal && r / t.group + 1 < end) end = r / t.group + 1;
+  return end > t.key_begin ? end - t.key_begin : 0;
+}
+
+// Scores of row i of the group become weights; maximum and sum go behind its outputs.
+template <class T>
+TENON_INLINE void weigh(const AttentionTask& t, const Chunk& c, size_t i, float* state) {
+  float* s = c.s + i * kDecodeKeys;
+  const size_t r = c.row + i, padded = round_up(c.keys, kSumLanes), seen = visible(t, r);
+  add_mask<T>(t, r, t.key_begin, s, c.keys);
+  close_row(s, seen < c.keys ? seen : c.keys, padded);
+  state[0] = max_of_numbers(s, padded, kNoScore);
+  state[1] = exp_row(s, padded, origin(state[0]));
+}
+
+template <size_t kRows, class T>
+void decode_rows(const AttentionTask& t, size_t row) {
+  const size_t stride = attention_partial_stride(t.head), padded = stride - 16;
+  const Chunk c{row, t.key_end - t.key_begin, padded, t.scratch, t.scratch + kRowsAtOnce * padded};
+  float* o = t.partial + row * stride;
+  for (size_t i = 0; i < kRows; ++i) load_query<T>(t, row + i, c.q + i * padded);
+  std::memset(o, 0, kRows * stride * sizeof *o);
+  scores<kRows, T>(t, c);
+  for (size_t i = 0; i < kRows; ++i) weigh<T>(t, c, i, o + i * stride + padded);
+  outputs<kRows, T>(t, c, o, stride);
+}
+
+template <class T>
+TENON_INLINE void decode(const AttentionTask& t) {
+  const size_t rows = t.group * t.positions;
+  size_t r = 0;
+  for (; r + 4 <= rows; r += 4) decode_rows<4, T>(t, r);
+  if (rows - r == 3) decode_rows<3, T>(t, r);
+  if (rows - r == 2) decode_rows<2, T>(t, r);
+  if (rows - r == 1) decode_rows<1, T>(t, r);
+}
+
+// The chunks' partials of one row, rescaled to the largest maximum and added in order.
+template <class T>
+TENON_INLINE void merge_row(const AttentionTask& t, size_t r) {
+  const size_t stride = attention_partial_stride(t.head), padded = stride - 16;
+  const size_t chunk = stride * t.group * t.positions;
+  const float* first = t.partial + r * stride;
+  float max = kNoScore, sum = 0.0f, *o = t.scratch;
+  for (size_t i = 0; i < t.chunks; ++i) {
+    const float m = first[i * chunk + padded];
+    if (m > max) max = m;
+  }
+  std::memset(o, 0, t.head * sizeof *o);
+  for (size_t i = 0; i < t.chunks; ++i) {
+    const float* p = first + i * chunk;
+    const float weight = exp_scalar(p[padded] - origin(max));
+    sum = __builtin_fmaf(weight, p[padded + 1], sum);
+    map<Few>(t.head, p, o, o, [=](auto x, auto y) __attribute__((always_inline)) {
+      return fma(x, Constant{weight}, y);
+    });
+  }
+  finish_row<T>(t, r, o, max, sum);
+}
+
+template <class T>
+TENON_INLINE void merge(const AttentionTask& t) {
+  for (size_t r = 0; r < t.group * t.positions; ++r) merge_row<T>(t, r);
+}
+
+}  // namespace
+
+#define DECODE_OF(name, T)                                                              \
+  void TENON_KERNEL(attention_decode_f32_##name)(const AttentionTask& task) noexcept {  \
+    decode<T>(task);                                                                    \
+  }                                                                                     \
+  void TENON_KERNEL(attention_merge_##name##_f32)(const AttentionTask& task) noexcept { \
+    merge<T>(task);                                                                     \
+  }
+#define DECODE(name, T) TENON_STAMP_##T(DECODE_OF(name, T))
+
+DECODE(f32, float)
+DECODE(bf16, bf16)
+DECODE(f16, f16)
+
+}  // namespace tenon
