@@ -5,6 +5,7 @@
 #include "isa/affine.h"
 #include "isa/argmax.h"
 #include "isa/attention.h"
+#include "isa/avg_pool.h"
 #include "isa/binary.h"
 #include "isa/binary_scalar.h"
 #include "isa/cast.h"
@@ -19,6 +20,7 @@
 #include "isa/gemm_panel_pack.h"
 #include "isa/gemm_panels.h"
 #include "isa/masked_fill.h"
+#include "isa/max_pool.h"
 #include "isa/norm.h"
 #include "isa/norm_backward.h"
 #include "isa/pad.h"
@@ -171,6 +173,16 @@ namespace tenon {
 #define TENON_FN Affine
 #define TENON_CONSTANT kAffine
 #define TENON_ROWS "isa/tables/affine.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN MaxPool
+#define TENON_CONSTANT kMaxPool
+#define TENON_ROWS "isa/tables/max_pool.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN AvgPool
+#define TENON_CONSTANT kAvgPool
+#define TENON_ROWS "isa/tables/avg_pool.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon

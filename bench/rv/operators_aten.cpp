@@ -189,7 +189,7 @@ void planes(Suite& s, at::ScalarType type) {
   s.elements("max_pool2d 2x2", x, [=] { return at::max_pool2d(x, 2); });
   s.elements("avg_pool2d 2x2", x, [=] { return at::avg_pool2d(x, 2); });
   s.elements("avg_pool2d 3x3", x, [=] { return at::avg_pool2d(x, 3, 1, 1); });
-  s.elements("adaptive_avg_pool2d 7x7", x, [=] { return at::adaptive_avg_pool2d(x, 7); });
+  s.elements("adaptive_avg_pool2d 7x7", x, [=] { return at::adaptive_avg_pool2d(x, {7, 7}); });
 }
 
 void integers(Suite& s) {
