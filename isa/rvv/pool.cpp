@@ -7,6 +7,8 @@
 namespace tenon {
 namespace {
 
+// Arguments are copies: stores to y could otherwise change them, and they would be read again.
+
 // tap(e, r, c) for element [r][c] of vl windows side by side, e one of each.
 template <class V, bool kTouching, class Args, class Tap>
 TENON_INLINE void each_tap(const Args& g, const float* x, size_t vl, Tap tap) {
@@ -56,7 +58,7 @@ TENON_INLINE void store_places(const MaxPoolArgs& g, Place place, size_t at, siz
 }
 
 template <class T, bool kTouching>
-TENON_INLINE void max_pool(const MaxPoolArgs& g) {
+TENON_INLINE void max_pool(MaxPoolArgs g) {
   using V = Many;
   const auto plane_row = static_cast<int32_t>(g.plane_row);
   each_vector<V>(g, [&](const float* x, size_t at, size_t vl) __attribute__((always_inline)) {
@@ -74,7 +76,7 @@ TENON_INLINE void max_pool(const MaxPoolArgs& g) {
 }
 
 template <class T, bool kTouching>
-TENON_INLINE void avg_pool(const AvgPoolArgs& g) {
+TENON_INLINE void avg_pool(AvgPoolArgs g) {
   using V = std::conditional_t<std::is_same_v<T, float>, Few, Many>;
   each_vector<V>(g, [&](const float* x, size_t at, size_t vl) __attribute__((always_inline)) {
     V sum = Width<V>::splat(0.0f, vl);
