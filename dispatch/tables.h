@@ -2,11 +2,14 @@
 // A family here is also a line of families.inc.
 #pragma once
 #include "dispatch/pick.h"
+#include "isa/affine.h"
 #include "isa/argmax.h"
 #include "isa/attention.h"
+#include "isa/avg_pool.h"
 #include "isa/binary.h"
 #include "isa/binary_scalar.h"
 #include "isa/cast.h"
+#include "isa/conv.h"
 #include "isa/copy_rows.h"
 #include "isa/dot.h"
 #include "isa/gather.h"
@@ -17,8 +20,10 @@
 #include "isa/gemm_panel_pack.h"
 #include "isa/gemm_panels.h"
 #include "isa/masked_fill.h"
+#include "isa/max_pool.h"
 #include "isa/norm.h"
 #include "isa/norm_backward.h"
+#include "isa/pad.h"
 #include "isa/reduce.h"
 #include "isa/row_fold.h"
 #include "isa/softmax.h"
@@ -153,6 +158,31 @@ namespace tenon {
 #define TENON_FN RowFold
 #define TENON_CONSTANT kRowFold
 #define TENON_ROWS "isa/tables/row_fold.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Pad
+#define TENON_CONSTANT kPad
+#define TENON_ROWS "isa/tables/pad.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Conv
+#define TENON_CONSTANT kConv
+#define TENON_ROWS "isa/tables/conv.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN Affine
+#define TENON_CONSTANT kAffine
+#define TENON_ROWS "isa/tables/affine.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN MaxPool
+#define TENON_CONSTANT kMaxPool
+#define TENON_ROWS "isa/tables/max_pool.inc"
+#include "dispatch/table.inc"
+
+#define TENON_FN AvgPool
+#define TENON_CONSTANT kAvgPool
+#define TENON_ROWS "isa/tables/avg_pool.inc"
 #include "dispatch/table.inc"
 
 }  // namespace tenon

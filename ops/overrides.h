@@ -168,4 +168,35 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& dy, const T
 Tensor rms_norm(c10::DispatchKeySet keys, const Tensor& x, c10::SymIntArrayRef sizes,
                 const std::optional<Tensor>& weight, std::optional<double> eps);
 
+// Convolution, and batch_norm in inference.
+Tensor convolution(const Tensor& x, const Tensor& w, const std::optional<Tensor>& bias,
+                   c10::SymIntArrayRef stride, c10::SymIntArrayRef padding,
+                   c10::SymIntArrayRef dilation, bool transposed,
+                   c10::SymIntArrayRef output_padding, c10::SymInt groups, bool benchmark,
+                   bool deterministic, bool cudnn_enabled, bool allow_tf32);
+std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& x, const std::optional<Tensor>& weight,
+                                              const std::optional<Tensor>& bias,
+                                              const std::optional<Tensor>& mean,
+                                              const std::optional<Tensor>& var, bool training,
+                                              double momentum, double eps);
+std::tuple<Tensor, Tensor, Tensor> batch_norm_no_training(const Tensor& x,
+                                                          const std::optional<Tensor>& weight,
+                                                          const std::optional<Tensor>& bias,
+                                                          const Tensor& mean, const Tensor& var,
+                                                          double momentum, double eps);
+
+// Pooling.
+std::tuple<Tensor, Tensor> max_pool2d(const Tensor& x, IntArrayRef kernel, IntArrayRef stride,
+                                      IntArrayRef padding, IntArrayRef dilation, bool ceil);
+std::tuple<Tensor&, Tensor&> max_pool2d_out(const Tensor& x, IntArrayRef kernel,
+                                            IntArrayRef stride, IntArrayRef padding,
+                                            IntArrayRef dilation, bool ceil, Tensor& y,
+                                            Tensor& index);
+Tensor avg_pool2d(const Tensor& x, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
+                  bool ceil, bool count_padding, std::optional<int64_t> divisor);
+Tensor& avg_pool2d_out(const Tensor& x, IntArrayRef kernel, IntArrayRef stride,
+                       IntArrayRef padding, bool ceil, bool count_padding,
+                       std::optional<int64_t> divisor, Tensor& y);
+Tensor adaptive_avg_pool2d(const Tensor& x, c10::SymIntArrayRef out);
+
 }  // namespace tenon::ops

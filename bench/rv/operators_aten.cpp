@@ -40,6 +40,9 @@ class Suite {
     const std::string shape = shape_of(a) + "x" + std::to_string(columns);
     add({op, a.scalar_type(), shape, a.numel() * columns, true, std::move(run)});
   }
+  void multiply_adds(const char* op, const Tensor& x, int64_t work, std::function<Tensor()> run) {
+    add({op, x.scalar_type(), shape_of(x), work, true, std::move(run)});
+  }
   const std::vector<Case>& cases() const { return cases_; }
 
  private:
@@ -152,6 +155,43 @@ void attention(Suite& s, at::ScalarType type) {
   s.products("attention, decode", last, 128 * 2, [=] { return attend(last, k, v, false); });
 }
 
+// A convolution of `out` channels; multiply-adds are counted, those with padding among them.
+struct Conv {
+  const char* op;
+  int64_t channels, height, out, kernel, stride, groups;
+};
+
+void convolutions(Suite& s, at::ScalarType type) {
+  for (const Conv& c : {Conv{"conv 1x1", 64, 28, 128, 1, 1, 1},
+                        {"conv 3x3", 64, 28, 64, 3, 1, 1},
+                        {"conv 3x3 stride 2", 64, 28, 64, 3, 2, 1},
+                        {"conv 7x7 stride 2", 3, 64, 32, 7, 2, 1},
+                        {"conv 3x3, 4 groups", 64, 28, 64, 3, 1, 4},
+                        {"depthwise 3x3", 64, 28, 64, 3, 1, 64},
+                        {"depthwise 3x3 stride 2", 64, 28, 64, 3, 2, 64},
+                        {"depthwise 5x5", 64, 14, 64, 5, 1, 64}}) {
+    if (type != at::kFloat && c.kernel > 3) continue;
+    const Tensor x = normal({1, c.channels, c.height, c.height}, type);
+    const Tensor w = normal({c.out, c.channels / c.groups, c.kernel, c.kernel}, type);
+    const Tensor b = normal({c.out}, type);
+    const int64_t n = (c.height + 2 * (c.kernel / 2) - c.kernel) / c.stride + 1;
+    s.multiply_adds(c.op, x, n * n * w.numel(),
+                    [=] { return at::conv2d(x, w, b, c.stride, c.kernel / 2, 1, c.groups); });
+  }
+}
+
+void planes(Suite& s, at::ScalarType type) {
+  const Tensor x = normal({2, 64, 28, 28}, type), w = normal({64}, type), b = normal({64}, type);
+  const Tensor mean = normal({64}, type), var = (w * w + 0.1).to(type);
+  s.elements("batch_norm", x,
+             [=] { return at::batch_norm(x, w, b, mean, var, false, 0.1, 1e-5, false); });
+  s.elements("max_pool2d 3x3 stride 2", x, [=] { return at::max_pool2d(x, 3, 2, 1); });
+  s.elements("max_pool2d 2x2", x, [=] { return at::max_pool2d(x, 2); });
+  s.elements("avg_pool2d 2x2", x, [=] { return at::avg_pool2d(x, 2); });
+  s.elements("avg_pool2d 3x3", x, [=] { return at::avg_pool2d(x, 3, 1, 1); });
+  s.elements("adaptive_avg_pool2d 7x7", x, [=] { return at::adaptive_avg_pool2d(x, {7, 7}); });
+}
+
 void integers(Suite& s) {
   const Tensor mask = at::rand({256, 256}) < 0.5, a = at::randint(-100, 100, {128, 128}, at::kChar);
   s.elements("sum", mask, [=] { return at::sum(mask); });
@@ -196,8 +236,8 @@ int main(int argc, char** argv) {
   at::manual_seed(20261130);
   Suite suite;
   for (at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf})
-    for (auto* add :
-         {unary, unary_backward, binary, casts, rows, reductions, moves, products, attention})
+    for (auto* add : {unary, unary_backward, binary, casts, rows, reductions, moves, products,
+                      attention, convolutions, planes})
       add(suite, type);
   integers(suite);
   int64_t before = argc > 2 ? std::atoll(argv[2]) : 0;

@@ -50,6 +50,16 @@ TENON_INLINE void place_step(const Packing<X>& x, size_t j, size_t n, size_t p, 
   }
 }
 
+// Row j of a layout of one lane, whose steps lie one behind the other.
+template <class X>
+TENON_INLINE void place_in_one_lane(const Packing<X>& x, size_t j, float* to) {
+  const auto apart = static_cast<ptrdiff_t>(x.width * sizeof(float));
+  for (size_t p = 0, vl; p < x.g.k; p += vl, to += vl * x.width) {
+    vl = x.g.k - p < tenon::lanes<V>() ? x.g.k - p : tenon::lanes<V>();
+    __riscv_vsse32(to, apart, load_at(x.from(j, p), x.g.x_column, vl), vl);
+  }
+}
+
 template <class X>
 TENON_INLINE void pack(const GemmPanelPackArgs& g) {
   const Packing<X> x{g, g.layout.lanes, g.layout.width, g.layout.lane(g.k)};
@@ -57,6 +67,10 @@ TENON_INLINE void pack(const GemmPanelPackArgs& g) {
   for (size_t j = 0; j < g.n; j += x.width, panel += g.layout.size(g.k)) {
     const size_t n = g.n - j < x.width ? g.n - j : x.width;
     if (n < x.width || g.k % x.lanes != 0) fill_zeros(panel, g.layout.size(g.k));
+    if (x.lanes == 1) {
+      for (size_t i = 0; i < n; ++i) place_in_one_lane(x, j + i, panel + i);
+      continue;
+    }
     if (g.x_column == sizeof(X)) {
       for (size_t i = 0; i < n; ++i) place_row(x, j + i, panel + i);
       continue;
