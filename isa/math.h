@@ -7,10 +7,9 @@
 // copysign(magnitude, sign), the comparisons lt, gt, le and eq with select(mask, a, b), rounded(v)
 // (|v| < 2^22 to the nearest integer n, ties to even, in a form that number() turns into n),
 // scale(v, rounded) (v 2^n for 0.7 <= v <= 1.5 and n in [-151, 129], rounded once), pow2_shifted
-// (kShift below) and split_exponent. splat may give a type of its own, which these functions take in
-// the place of a V.
-// Names end in _f32 because argument-dependent lookup would otherwise prefer xsimd's functions of
-// the same name.
+// (kShift below) and split_exponent. splat may give a type of its own, which these functions take
+// in the place of a V. Names end in _f32 because argument-dependent lookup would otherwise prefer
+// xsimd's functions of the same name.
 //
 // The bounds named here (kExpUlp, ...) stand in isa/unary.h.
 #pragma once

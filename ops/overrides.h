@@ -188,15 +188,13 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_no_training(const Tensor& x,
 // Pooling.
 std::tuple<Tensor, Tensor> max_pool2d(const Tensor& x, IntArrayRef kernel, IntArrayRef stride,
                                       IntArrayRef padding, IntArrayRef dilation, bool ceil);
-std::tuple<Tensor&, Tensor&> max_pool2d_out(const Tensor& x, IntArrayRef kernel,
-                                            IntArrayRef stride, IntArrayRef padding,
-                                            IntArrayRef dilation, bool ceil, Tensor& y,
-                                            Tensor& index);
+std::tuple<Tensor&, Tensor&> max_pool2d_out(const Tensor& x, IntArrayRef kernel, IntArrayRef stride,
+                                            IntArrayRef padding, IntArrayRef dilation, bool ceil,
+                                            Tensor& y, Tensor& index);
 Tensor avg_pool2d(const Tensor& x, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
                   bool ceil, bool count_padding, std::optional<int64_t> divisor);
-Tensor& avg_pool2d_out(const Tensor& x, IntArrayRef kernel, IntArrayRef stride,
-                       IntArrayRef padding, bool ceil, bool count_padding,
-                       std::optional<int64_t> divisor, Tensor& y);
+Tensor& avg_pool2d_out(const Tensor& x, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
+                       bool ceil, bool count_padding, std::optional<int64_t> divisor, Tensor& y);
 Tensor adaptive_avg_pool2d(const Tensor& x, c10::SymIntArrayRef out);
 
 }  // namespace tenon::ops

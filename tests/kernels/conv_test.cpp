@@ -47,7 +47,8 @@ struct Problem {
   }
   size_t a_tap() const { return panels() * layout.size(channels); }
   float weight(size_t i, size_t t, size_t c) const {
-    return a[t * a_tap() + i / kConvPanel * layout.size(channels) + c * kConvPanel + i % kConvPanel];
+    return a[t * a_tap() + i / kConvPanel * layout.size(channels) + c * kConvPanel +
+             i % kConvPanel];
   }
   ConvArgs args(float* to) const {
     return {m,
