@@ -82,7 +82,7 @@ on_machine() {
   check "the shim on $name" quiet "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" "$folder/tenon" plan
   [[ " $with_torch " != *" $machine "* ]] ||
     check "a LibTorch program on $name" runs_with_tenon "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" \
-      -E TENON_VERBOSE=1 -E UCX_HANDLE_ERRORS=none "$folder/tests/libtorch_program"
+      -E TENON_VERBOSE=1 -E UCX_HANDLE_ERRORS=none "$folder/tests/libtorch_program" gradients
   [[ " $told_only " != *" $machine "* ]] || return 0
   # The first of each architecture's machines has no kernels of its own or the fewest.
   [ "$machine" != "$("${arch}_machines" | sed -n '1s/ .*//p')" ] || references=1
