@@ -86,7 +86,7 @@ on_machine() {
   check "the shim on $name" quiet "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" "$folder/tenon" plan
   [[ " $with_torch " != *" $machine "* ]] ||
     check "a LibTorch program on $name" runs_with_tenon "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" \
-      -E TENON_VERBOSE=1 -E UCX_HANDLE_ERRORS=none "$folder/tests/libtorch_program"
+      -E TENON_VERBOSE=1 -E UCX_HANDLE_ERRORS=none "$folder/tests/libtorch_program" gradients
   [[ " $with_operators " != *" $machine "* ]] ||
     check "operators on $name" agrees_with_stock "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" \
       -E TENON_VERBOSE=1 -E TENON_CHECK=1 "$folder/bench/rv/rv_operators"
