@@ -214,7 +214,7 @@ size_t bytes_out_of_cache() {
   return std::min({wanted, memory / 4, size_t{2} << 30}) >> 21 << 21;
 }
 
-double measure_read(int threads, bool huge_pages, const Cpu& cpu) {
+double measure_read(int threads, bool huge_pages, [[maybe_unused]] const Cpu& cpu) {
   const size_t bytes = bytes_out_of_cache();
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED) return 0;

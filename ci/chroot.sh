@@ -5,7 +5,7 @@
 # root in DIR (default build/chroot/SUITE); remove that folder to start from nothing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-source "$root/ci/xsimd.sh"
+source "$root/ci/debian.sh"
 
 suite=${1:?usage: ci/chroot.sh SUITE [COMMAND...]}
 shift

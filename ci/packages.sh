@@ -11,7 +11,7 @@ newest() {
 test_packages() {
   local clang
   clang=$(newest clang)
-  printf '%s\n' qemu-user valgrind clang-format-19 clang-tidy-19 "${clang:-clang}"
+  printf '%s\n' qemu-user valgrind clang-format-19 clang-tidy-19 "${clang:-clang}" "${clang/#clang/lld}"
   [ -z "$clang" ] || echo "libclang-rt-${clang#clang-}-dev" # the sanitizers' runtimes
 }
 

@@ -58,31 +58,51 @@ Environment read() {
 
 struct Level {
   const char* name;
-  uint64_t keep;
+  uint64_t features;
 };
 
 constexpr uint64_t kAmxBits = kAmxInt8 | kAmxBf16 | kAmxFp16;
 constexpr uint64_t kAvx512Bits = kAvx512 | kAvx512Vnni | kAvx512Bf16 | kAvx512Fp16 | kAvx512Vbmi;
+constexpr uint64_t kRvvBits = kRvv | kZvfhmin | kZvfh | kZvfbfmin | kZvfbfwma | kZvbb | kZicbop;
+constexpr uint64_t kSveBits = kSve | kSve2;
+constexpr uint64_t kNeonBits = kNeon | kDotProd | kArmFp16 | kArmFhm | kI8mm | kArmBf16;
 constexpr Level kLevels[] = {{"baseline", kNone},
                              {"avx2", kAvx2},
                              {"avx512", kAvx2 | kAvx512Bits},
-                             {"amx", kAvx2 | kAvx512Bits | kAmxBits}};
+                             {"amx", kAvx2 | kAvx512Bits | kAmxBits},
+                             {"rvv", kRvvBits},
+                             {"neon", kNeonBits},
+                             {"sve", kNeonBits | kSveBits}};
 
-// What "-word" takes away: the feature and everything built on it.
+// A word that takes away more than the features of its name: what is built on them.
+constexpr Level kRemoved[] = {{"avx2", kAvx2 | kAvx512Bits | kAmxBits},
+                              {"avx512", kAvx512Bits | kAmxBits},
+                              {"amx", kAmxBits},
+                              {"rvv", kRvvBits},
+                              {"zvfhmin", kZvfhmin | kZvfh},
+                              {"zvfbfmin", kZvfbfmin | kZvfbfwma},
+                              {"neon", kNeonBits | kSveBits},
+                              {"fp16", kArmFp16 | kArmFhm},
+                              {"sve", kSveBits}};
+
+// What "-word" takes away.
 uint64_t removed_by(std::string_view word) {
-  if (word == "avx2") return kAvx2 | kAvx512Bits | kAmxBits;
-  if (word == "avx512") return kAvx512Bits | kAmxBits;
-  if (word == "amx") return kAmxBits;
+  uint64_t bits = kNone;
   for (const FeatureName& f : kFeatureNames)
-    if (word == f.name) return f.bit;
-  return kNone;
+    if (word == f.name) bits |= f.bit;
+  for (const Level& r : kRemoved)
+    if (word == r.name) bits |= r.features;
+  return bits;
 }
 
 std::string known_words() {
   std::string list;
   for (const Level& level : kLevels) list.append(level.name).append(", ");
   list.append("-amx");
-  for (const FeatureName& f : kFeatureNames) list.append(", -").append(f.name);
+  for (const FeatureName& f : kFeatureNames)
+    if (list.find(std::string("-") + f.name + ",") ==
+        std::string::npos)  // a word of two architectures
+      list.append(", -").append(f.name);
   return list;
 }
 
@@ -103,7 +123,7 @@ bool narrow(std::string_view isa, Cpu& cpu, std::string& error) {
               known_words();
       return false;
     }
-    if (level != std::end(kLevels)) cpu.features &= level->keep | kOwnBits;
+    if (level != std::end(kLevels)) cpu.features &= level->features | kOwnBits;
     cpu.features &= ~gone;
   }
   return true;

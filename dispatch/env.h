@@ -23,7 +23,7 @@ struct Environment {
 const Environment& environment();
 
 // `cpu` narrowed by a TENON_ISA value, never widened. A word is a level that caps what is used
-// (baseline, avx2, avx512, amx) or "-" and a feature to leave out. On an unknown word returns
+// (baseline; avx2, avx512, amx; rvv; neon, sve) or "-" and a feature to leave out. On an unknown word returns
 // false and says in `error` what the known ones are.
 bool narrow(std::string_view isa, Cpu& cpu, std::string& error);
 

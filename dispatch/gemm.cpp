@@ -285,7 +285,8 @@ GemmEngine choose_gemm(const GemmShape& shape) {
                                         : kernels_of(engine, shape.type).direct.get().need != kNone;
   };
   for (const uint64_t features : {~uint64_t{0}, uint64_t{kAvx2 | kAvx512}}) {
-    const Cpu cpu{host_cpu().features & features, 0};
+    Cpu cpu = host_cpu();
+    cpu.features &= features;
     const GemmEngine engine = plan_gemm(shape, cpu);
     if (engine == GemmEngine::kStock || usable(engine)) return engine;
   }

@@ -26,10 +26,25 @@ struct Kernel {
 // The same row as a declaration of type Fn.
 #define TENON_DECLARE(Fn, op, isa) Fn op##_##isa;
 
-// One line per architecture, and the only #if the tables ever need.
+// One per architecture, and the only #if the tables ever need.
 #define TENON_IF_REF(p) p
 #if defined(__x86_64__)
 #define TENON_IF_X86(p) p
 #else
 #define TENON_IF_X86(p) nullptr
+#endif
+#if defined(__riscv)
+#define TENON_IF_RISCV(p) p
+#else
+#define TENON_IF_RISCV(p) nullptr
+#endif
+#if defined(TENON_HAS_ZVFBFWMA)  // GCC 14 lacks it
+#define TENON_IF_ZVFBFWMA(p) p
+#else
+#define TENON_IF_ZVFBFWMA(p) nullptr
+#endif
+#if defined(__aarch64__)
+#define TENON_IF_ARM(p) p
+#else
+#define TENON_IF_ARM(p) nullptr
 #endif

@@ -145,6 +145,7 @@ void load() {
   install_all();
   is_active = true;
   if (e.verbose) print_absent();
+  if (e.verbose && host_cpu().note != nullptr) std::fprintf(stderr, "tenon: %s\n", host_cpu().note);
 }
 
 __attribute__((constructor)) void load_safely() {

@@ -156,7 +156,7 @@ void add(Table<Fn> table, Run run, Sizes sizes) {
       sizes(benchmark::RegisterBenchmark(k.name, [&k, run](benchmark::State& s) { run(s, k); }));
 }
 
-const int registered = [] {
+[[maybe_unused]] const int registered = [] {
   const auto products = [](benchmark::internal::Benchmark* b) {
     b->Args({1, 96, 1024})->Args({4, 96, 1024})->Args({48, 96, 128})->Args({48, 96, 1024});
   };

@@ -98,7 +98,7 @@ void add(const Kernel<TileMm>& kernel, Shape s, size_t element, int products) {
     }
 }
 
-const int registered = [] {
+[[maybe_unused]] const int registered = [] {
   for (const Kernel<TileMm>& k : kTileMm) {
     // The reference would take minutes.
     if (k.run == nullptr || k.need == kNone || !k.fits(host_cpu())) continue;

@@ -17,10 +17,13 @@
 namespace tenon {
 namespace {
 
+// The line of /proc/cpuinfo that says most, by architecture.
 std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  for (const char* key : {"model name", "uarch", "isa", "CPU part"}) {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+      if (line.rfind(key, 0) == 0) return line.substr(line.find(':') + 2);
+  }
   return "unknown processor";
 }
 
@@ -28,7 +31,8 @@ std::string feature_words(const Cpu& cpu) {
   std::string words;
   for (const FeatureName& f : kFeatureNames)
     if (cpu.has(f.bit)) words.append(" ").append(f.name);
-  return words.empty() ? " baseline" : words;
+  if (words.empty()) words = " baseline";
+  return cpu.vlen != 0 ? fmt::format("{}, vectors of {} bits", words, cpu.vlen) : words;
 }
 
 // The first line that a Python prints about its torch; empty: it has none.
@@ -65,6 +69,7 @@ int info() {
   }
   fmt::print("machine    {}\n", processor());
   fmt::print("hardware  {}\n", feature_words(detect_cpu()));
+  if (detect_cpu().note != nullptr) fmt::print("           {}\n", detect_cpu().note);
   fmt::print("used      {}\n", feature_words(host_cpu()));
   fmt::print("torch      {}", active_torch());
   print_plugins();

@@ -5,11 +5,16 @@
 
 #include "dispatch/command/info.h"
 #include "dispatch/command/run.h"
+#include "dispatch/env.h"
 #include "dispatch/registry.h"
 
 namespace {
 
 int print_plan(const std::string& machine) {
+  if (machine.empty()) {
+    fmt::print("{}", tenon::plan_text(tenon::host_cpu()));
+    return 0;
+  }
   for (const tenon::Machine& m : tenon::known_machines())
     if (machine == m.name) {
       fmt::print("{}", tenon::plan_text(m.cpu));
@@ -31,8 +36,8 @@ int main(int argc, char** argv) {
   run->prefix_command();
   app.add_subcommand("info", "Print the machine, its torch, and the kernel of each operation");
   std::string machine;
-  CLI::App* plan = app.add_subcommand("plan", "Print what a known machine runs per operation");
-  plan->add_option("--machine", machine, "A machine of dispatch/plans")->required();
+  CLI::App* plan = app.add_subcommand("plan", "Print what a machine runs per operation");
+  plan->add_option("--machine", machine, "A machine of dispatch/plans; this one by default");
   CLI11_PARSE(app, argc, argv);
   if (run->parsed()) {
     command = run->remaining();

@@ -35,6 +35,18 @@ TEST(Narrow, RemovesAFeatureAndWhatIsBuiltOnIt) {
   EXPECT_EQ(narrowed("avx512,-vnni -bf16", kEverything), kOwnBits | kAvx2 | kAvx512);
 }
 
+TEST(Narrow, EveryArchitectureHasItsLevel) {
+  constexpr uint64_t kBoard = kOwnBits | kRvv | kZvfhmin | kZvfh | kZvfbfmin | kZvfbfwma | kZvbb;
+  constexpr uint64_t kServer = kOwnBits | kNeon | kDotProd | kArmFp16 | kArmBf16 | kSve;
+  EXPECT_EQ(narrowed("rvv", kBoard), kBoard);
+  EXPECT_EQ(narrowed("-rvv", kBoard), kOwnBits);
+  EXPECT_EQ(narrowed("-zvfhmin", kBoard), kBoard & ~(kZvfhmin | kZvfh));
+  EXPECT_EQ(narrowed("-zvfbfwma", kBoard), kBoard & ~kZvfbfwma);
+  EXPECT_EQ(narrowed("neon", kServer), kServer & ~kSve);
+  EXPECT_EQ(narrowed("sve,-bf16", kServer), kServer & ~kArmBf16);
+  EXPECT_EQ(narrowed("rvv", kServer), kOwnBits);
+}
+
 TEST(Narrow, UnknownWordIsAnErrorThatListsTheKnownOnes) {
   for (const char* word : {"sse9", "-sse9", "avx2,AVX512", "-"}) {
     Cpu cpu{kEverything, 0};

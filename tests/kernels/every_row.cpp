@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -12,20 +13,38 @@
 #include "dispatch/tables.h"
 #include "tests/support/rows.h"
 
-#if defined(__x86_64__)
-#include <ucontext.h>
-#endif
-
 namespace tenon::test {
 namespace {
 
-using Byte = volatile unsigned char;
+// The breakpoint instruction, and how far behind it the trap finds the program.
+#if defined(__x86_64__)
+using Unit = unsigned char;
+constexpr Unit kBreakpoint = 0xcc;  // int3
+constexpr uintptr_t kBehind = 1;
+auto& next_instruction(ucontext_t& context) { return context.uc_mcontext.gregs[REG_RIP]; }
+#elif defined(__riscv)
+using Unit = uint16_t;
+constexpr Unit kBreakpoint = 0x9002;  // c.ebreak
+constexpr uintptr_t kBehind = 0;
+auto& next_instruction(ucontext_t& context) { return context.uc_mcontext.__gregs[REG_PC]; }
+#elif defined(__aarch64__)
+using Unit = uint32_t;
+constexpr Unit kBreakpoint = 0xd4200000;  // brk #0
+constexpr uintptr_t kBehind = 0;
+auto& next_instruction(ucontext_t& context) { return context.uc_mcontext.pc; }
+#endif
 
 struct Watched {
   const char* name;
-  Byte* entry;
-  unsigned char first;  // what stands there without the breakpoint
+  volatile Unit* entry;
+  Unit first;  // what stands there without the breakpoint
   volatile bool executed;
+
+  void write(Unit unit) const {
+    *entry = unit;
+    auto* begin = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(entry));
+    __builtin___clear_cache(begin, begin + sizeof unit);
+  }
 };
 
 std::vector<Watched>& watched_rows() {
@@ -37,23 +56,20 @@ template <class Fn>
 void collect(Table<Fn> table) {
   for (const Kernel<Fn>& k : table) {
     if (!runnable(k)) continue;
-    auto* entry = reinterpret_cast<Byte*>(k.run);
+    auto* entry = reinterpret_cast<volatile Unit*>(k.run);
     watched_rows().push_back({k.name, entry, *entry, false});
   }
 }
 
-#if defined(__x86_64__)
-
-constexpr unsigned char kBreakpoint = 0xcc;  // int3, which leaves the address behind it in rip
-
-// Threads that meet the same breakpoint at once write the same byte.
+// Threads that meet the same breakpoint at once write the same.
 void on_trap(int, siginfo_t*, void* context) {
-  greg_t& next = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
+  auto& next = next_instruction(*static_cast<ucontext_t*>(context));
+  const uintptr_t entry = static_cast<uintptr_t>(next) - kBehind;
   for (Watched& row : watched_rows())
-    if (reinterpret_cast<greg_t>(row.entry) == next - 1) {
-      *row.entry = row.first;
+    if (reinterpret_cast<uintptr_t>(row.entry) == entry) {
+      row.write(row.first);
       row.executed = true;
-      next -= 1;
+      next -= kBehind;
       return;
     }
   signal(SIGTRAP, SIG_DFL);  // not one of ours
@@ -68,20 +84,10 @@ bool set_breakpoints() {
   for (const Watched& row : watched_rows()) {
     void* start = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(row.entry) & ~(page - 1));
     if (mprotect(start, page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
-    *row.entry = kBreakpoint;
+    row.write(kBreakpoint);
   }
   return true;
 }
-
-#else
-
-// Not written yet; then no row counts as watched.
-bool set_breakpoints() {
-  watched_rows().clear();
-  return true;
-}
-
-#endif
 
 class EveryRow : public ::testing::Environment {
  public:

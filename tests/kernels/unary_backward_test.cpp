@@ -7,6 +7,7 @@
 #include <string>
 
 #include "dispatch/tables.h"
+#include "tests/support/effort.h"
 #include "tests/support/elementwise.h"
 #include "tests/support/rows.h"
 
@@ -123,7 +124,7 @@ void check_sizes(const Kernel<UnaryBackward>& k, const std::string& name) {
     ASSERT_NO_FATAL_FAILURE(check<T>(k, name, n, Flush::kEnd));
     ASSERT_NO_FATAL_FAILURE(check<T>(k, name, n, Flush::kBegin));
   }
-  ASSERT_NO_FATAL_FAILURE(check<T>(k, name, 30000, Flush::kEnd));
+  ASSERT_NO_FATAL_FAILURE(check<T>(k, name, fewer(30000, 6000), Flush::kEnd));
 }
 
 TEST_P(UnaryBackwardTest, MatchesDoubleAndReference) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "dispatch/tables.h"
+#include "tests/support/effort.h"
 #include "tests/support/elementwise.h"
 #include "tests/support/rows.h"
 
@@ -84,7 +85,7 @@ void check_sizes(const Kernel<Unary>& k, const std::string& name) {
     ASSERT_NO_FATAL_FAILURE(check<T>(k, f, n, Flush::kEnd));
     ASSERT_NO_FATAL_FAILURE(check<T>(k, f, n, Flush::kBegin));
   }
-  ASSERT_NO_FATAL_FAILURE(check<T>(k, f, 30000, Flush::kEnd));
+  ASSERT_NO_FATAL_FAILURE(check<T>(k, f, fewer(30000, 6000), Flush::kEnd));
 }
 
 TEST_P(UnaryTest, MatchesDoubleAndReference) {

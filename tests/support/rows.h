@@ -2,9 +2,11 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <ostream>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "dispatch/pick.h"
 
@@ -19,9 +21,20 @@ void PrintTo(const Kernel<Fn>& k, std::ostream* os) {
 
 namespace tenon::test {
 
+// TENON_TEST_REFERENCES=0 leaves out the references, which another machine of this build has
+// tested.
+inline bool with_references() {
+  static const bool with = [] {
+    const char* value = std::getenv("TENON_TEST_REFERENCES");
+    return value == nullptr || std::string_view(value) != "0";
+  }();
+  return with;
+}
+
+// Whether tests call this row here.
 template <class Fn>
 bool runnable(const Kernel<Fn>& k) {
-  return k.run != nullptr && k.fits(host_cpu());
+  return k.run != nullptr && k.fits(host_cpu()) && (k.need != kNone || with_references());
 }
 
 // Rows this CPU lacks that a test executed all the same, in a form compiled for it.

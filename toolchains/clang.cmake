@@ -1,0 +1,13 @@
+# clang with the lld of its version: TENON_CLANG=22 is clang-22 and lld-22.
+if(NOT TENON_CLANG)
+  set(TENON_CLANG 22)
+endif()
+foreach(language C CXX)
+  set(CMAKE_${language}_COMPILER_TARGET ${TENON_CPU}-linux-gnu)
+endforeach()
+set(CMAKE_C_COMPILER clang-${TENON_CLANG})
+set(CMAKE_CXX_COMPILER clang++-${TENON_CLANG})
+foreach(kind EXE SHARED MODULE)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT -fuse-ld=lld-${TENON_CLANG})
+endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
