@@ -20,8 +20,7 @@ TENON_INLINE bool is_nan(float x) { return x != x; }
 // The largest of n > 0 elements; NaN if one is.
 template <class X>
 TENON_INLINE float chunk_max(size_t n, const X* x) {
-  // A NaN stays: max(a, b) is b where either is NaN.
-  const auto join = [](F32 a, F32 b) { return select(a == a, xsimd::max(a, b), a); };
+  const auto join = [](F32 a, F32 b) { return max_or_nan(a, b); };
   if (n < kLanes) {
     float top = to_f32(x[0]);
     for (size_t i = 1; i < n; ++i) {
@@ -48,8 +47,8 @@ TENON_INLINE size_t find(size_t n, const X* x, float top) {
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     const F32 v = load(x + i);
-    const uint64_t found = (is_nan(top) ? v != v : v == want).mask();
-    if (found != 0) return i + static_cast<size_t>(__builtin_ctzll(found));
+    const uint64_t found = mask_bits(is_nan(top) ? v != v : v == want);
+    if (found != 0) return i + static_cast<size_t>(__builtin_ctzll(found)) / kMaskBits;
   }
   while (!(is_nan(top) ? is_nan(to_f32(x[i])) : to_f32(x[i]) == top)) ++i;
   return i;

@@ -30,8 +30,7 @@ struct Sum {
 
 struct Max {
   TENON_INLINE F32 start() { return F32(-__builtin_inff()); }
-  // max(a, b) is b where they compare equal or either is NaN.
-  TENON_INLINE F32 join(F32 a, F32 b) { return select(a == a, xsimd::max(a, b), a); }
+  TENON_INLINE F32 join(F32 a, F32 b) { return max_or_nan(a, b); }
   TENON_INLINE F32 finish(F32 a, float) { return select(a == a, a, F32(__builtin_nanf(""))); }
   TENON_INLINE float finish(float a, float) { return a == a ? a : __builtin_nanf(""); }
   template <class X>

@@ -14,7 +14,7 @@ TENON_INLINE void column_tops(size_t rows, size_t width, ptrdiff_t stride, const
     const T* row = row_at(x, r, stride);
     prefetch_below(x, r, stride, width);
     each_step(width, [&](size_t c, auto span) __attribute__((always_inline)) {
-      top.set(c, xsimd::max(get(row + c, span), top[c]));
+      top.set(c, max_number(get(row + c, span), top[c]));
     });
   }
 }
