@@ -10,7 +10,10 @@ import sys
 BEGIN, END = "<!-- operators: begin -->\n", "<!-- operators: end -->\n"
 ROW = re.compile(r'OVERRIDE\(\s*(\w+)\s*,\s*"([\w.]+)"\s*,\s*\w+\s*,\s*([\w |]+?)\s*,\s*((?:"[^"]*"\s*)+)\)')
 MACHINES = {"kAvx2": "AVX2", "kAvx512": "AVX-512", "kAvx512Vnni": "AVX-512 VNNI",
-            "kAmxInt8": "AMX", "kAmxBf16": "AMX", "kNone": "all"}
+            "kAmxInt8": "AMX", "kAmxBf16": "AMX",
+            "kRvv": "RVV", "kZvfh": "RVV with Zvfh", "kZvfbfwma": "RVV with Zvfbfwma",
+            "kNeon": "NEON", "kDotProd": "NEON with dotprod", "kI8mm": "NEON with i8mm",
+            "kArmBf16": "NEON with bf16", "kSve": "SVE"}
 
 
 def operator(schema):
@@ -26,7 +29,7 @@ def table(text):
         words = "".join(re.findall(r'"([^"]*)"', takes))
         if words not in entry[1]:
             entry[1].append(words)
-        entry[2].add(" + ".join(MACHINES.get(n.strip(), n.strip()) for n in need.split("|")))
+        entry[2].add(" or ".join(MACHINES.get(n.strip(), n.strip()) for n in need.split("|")))
     lines = ["| operator | overloads | the fast path takes | from |", "|---|---|---|---|"]
     for name, (schemas, takes, machines) in sorted(operators.items(), key=lambda o: o[0].strip("_")):
         overloads = ", ".join("`%s`" % s for s in schemas)

@@ -12,7 +12,7 @@ SIZE = r"\d+(?:vs)?"
 BUFFER = rf"{TYPE}(?:cx|dx|c\d+|x\d+)?(?:p{SIZE}x\d+)?"
 TILE = rf"(?:{SIZE}x{SIZE}|u{SIZE})"
 ISA = r"ref|rvv|avx2|avx512|amx|neon|sve"
-TECH = r"zvfh|zvbb|zvfbfwma|zvqdotq|ime|vnni|bf16|int8|dotprod|i8mm|vbmi|fp16"
+TECH = r"zvfh|zvfhmin|zvbb|zvfbfmin|zvfbfwma|zvqdotq|ime|vnni|bf16|int8|dotprod|i8mm|vbmi|fp16"
 UARCH = r"x60|c908|spr|zen4|n2"
 NAME = re.compile(
     rf"^[a-z][a-z0-9]*?(?:_[a-z0-9]+)*?_{BUFFER}(?:_{BUFFER})*(?:_{TILE})?_(?:{ISA})"

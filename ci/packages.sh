@@ -11,8 +11,17 @@ newest() {
 test_packages() {
   local clang
   clang=$(newest clang)
-  printf '%s\n' qemu-user valgrind clang-format-19 clang-tidy-19 "${clang:-clang}" "${clang/#clang/lld}"
+  printf '%s\n' qemu-user valgrind clang-format-19 clang-tidy-19 "${clang:-clang}" "${clang/#clang/llvm}" "${clang/#clang/lld}"
   [ -z "$clang" ] || echo "libclang-rt-${clang#clang-}-dev" # the sanitizers' runtimes
+}
+
+# Compilers for other machines, and what else the tests need.
+prepare_cross() {
+  local packages
+  prepare_build
+  if [ -z "$(newest clang)" ]; then apt_update; fi
+  mapfile -t packages < <(test_packages)
+  install_packages "${packages[@]}"
 }
 
 missing_packages() {

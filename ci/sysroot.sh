@@ -47,3 +47,15 @@ keep_targets() {
   done
   find "$1/usr" -type f -not -name qemu-riscv64 -not -name qemu-aarch64 -not -name qemu-x86_64 -delete
 }
+
+# QEMU 7.2 for riscv64 that loads plugins: Debian 12's qemu-user is not static.
+counting_qemu() {
+  local program
+  program=$(type -P qemu-riscv64) || true
+  if [ -n "$program" ] && [ "$(qemu_major "$program")" = 7 ] &&
+    ldd "$program" >/dev/null 2>&1; then
+    echo "$program"
+    return
+  fi
+  die "counting instructions needs Debian 12's qemu-user (7.2): later ones are built without plugins"
+}

@@ -1,7 +1,7 @@
 # The test run: stages in order, each a function stage_NAME, and their totals. Sourced by ci/run.
 # A stage counts through check, gtest_run and pytest_run; ci/tally.py sums what they leave behind.
 
-all_stages=(lint build symbols core python preload emulated clang sanitized tidy)
+all_stages=(lint build symbols core python preload emulated clang riscv64 arm64 sanitized tidy)
 results=$root/build/test-results
 
 # check NAME COMMAND...: one test that passes when the command does.
@@ -178,14 +178,18 @@ test_all() {
   python3 "$root/ci/tally.py" "$results"
 }
 
-# What every stage but lint needs: packages, the Python environment, the build itself.
+needs_native_build() {
+  local stage
+  for stage in "$@"; do
+    case $stage in lint | riscv64 | arm64) ;; *) return 0 ;; esac
+  done
+  return 1
+}
+
+# What the stages need: packages, the Python environment, the build itself.
 prepare_tests() {
-  prepare_build
-  if [ -z "$(newest clang)" ]; then apt_update; fi
-  local packages
-  mapfile -t packages < <(test_packages)
-  install_packages "${packages[@]}"
-  [ "$*" != lint ] || return 0
+  prepare_cross
+  needs_native_build "$@" || return 0
   ensure_python weights demo test
   build_in "$build"
 }

@@ -23,8 +23,8 @@ struct Environment {
 const Environment& environment();
 
 // `cpu` narrowed by a TENON_ISA value, never widened. A word is a level that caps what is used
-// (baseline; avx2, avx512, amx; rvv; neon, sve) or "-" and a feature to leave out. On an unknown word returns
-// false and says in `error` what the known ones are.
+// (baseline; avx2, avx512, amx; rvv; neon, sve) or "-" and a feature to leave out. On an unknown
+// word returns false and says in `error` what the known ones are.
 bool narrow(std::string_view isa, Cpu& cpu, std::string& error);
 
 // The machine this process runs on, narrowed by TENON_ISA and TENON_REPRODUCIBLE. Detected once.

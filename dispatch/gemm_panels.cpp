@@ -50,7 +50,7 @@ Job make_job(const GemmProblem& p) {
            a.size(k)};
   Side many{{static_cast<const char*>(p.b.data), p.b.batch, p.b.column, p.b.row, p.n},
             b,
-            kPanelsColumns,
+            static_cast<int64_t>(kPanelsColumns / b.width * b.width),
             b.size(k)};
   const bool swapped = p.m > p.n;
   if (swapped) std::swap(few, many);

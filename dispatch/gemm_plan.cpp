@@ -63,9 +63,22 @@ GemmEngine f16_engine(const GemmShape& s, const Cpu& cpu) {
   return GemmEngine::kF32;
 }
 
+// riscv64: stock has OpenBLAS's RVV kernels for f32, and scalar loops for the rest
+// (./ci/run bench rv mm, linear, bmm).
+//   f32, instructions to stock's at VLEN 128: linear 1x1024x1024 0.09; bmm 16x64x64x64 1.09, 0.34 at
+//   VLEN 1024; int8 waits for a kernel
+GemmEngine rvv_engine(const GemmShape& s, const Cpu& cpu) {
+  const int64_t few = s.m < s.n ? s.m : s.n;
+  if (s.type == GemmType::kI8) return GemmEngine::kStock;
+  const bool batched = s.batch > 1 && cpu.vlen > 128;
+  if (s.type == GemmType::kF32 && few > 4 && !gemm_tiny(s) && !batched) return GemmEngine::kStock;
+  return GemmEngine::kF32;
+}
+
 }  // namespace
 
 GemmEngine plan_gemm(const GemmShape& shape, const Cpu& cpu) {
+  if (cpu.has(kRvv)) return rvv_engine(shape, cpu);
   if (!cpu.has(kAvx2)) return GemmEngine::kStock;
   if (tiles_win(shape, cpu)) return GemmEngine::kTiles;
   switch (shape.type) {

@@ -38,9 +38,11 @@ struct Kernel {
 #else
 #define TENON_IF_RISCV(p) nullptr
 #endif
-#if defined(TENON_HAS_ZVFBFWMA)  // GCC 14 lacks it
+#if defined(TENON_HAS_ZVFBFWMA)  // GCC 14 lacks both
+#define TENON_IF_ZVFBFMIN(p) p
 #define TENON_IF_ZVFBFWMA(p) p
 #else
+#define TENON_IF_ZVFBFMIN(p) nullptr
 #define TENON_IF_ZVFBFWMA(p) nullptr
 #endif
 #if defined(__aarch64__)

@@ -4,9 +4,11 @@
 // Included by isa/simd/vec.h, isa/rvv/vec.h and isa/ref/scalar.h, never alone. V may be a type that
 // takes no operators and is no member of a class, as RVV's are, so all of the vocabulary is free
 // functions: add, sub, mul, div, neg, fma(a, b, c), splat<V>(float), sqrt, abs, minus_abs,
-// round_even, copysign(magnitude, sign), the comparisons lt, gt, le and eq with select(mask, a, b),
-// scale(v, n) (v 2^n for integral n in [-151, 129], rounded once), pow2_shifted (kShift below) and
-// split_exponent. splat may give a type of its own, which these functions take in the place of a V.
+// copysign(magnitude, sign), the comparisons lt, gt, le and eq with select(mask, a, b), rounded(v)
+// (|v| < 2^22 to the nearest integer n, ties to even, in a form that number() turns into n),
+// scale(v, rounded) (v 2^n for 0.7 <= v <= 1.5 and n in [-151, 129], rounded once), pow2_shifted
+// (kShift below) and split_exponent. splat may give a type of its own, which these functions take in
+// the place of a V.
 // Names end in _f32 because argument-dependent lookup would otherwise prefer xsimd's functions of
 // the same name.
 //
@@ -30,8 +32,9 @@ TENON_INLINE V horner_f32(V x, const float (&c)[N]) {
 // first short enough that n times it is exact. Returns r.
 template <class V>
 TENON_INLINE V reduce_f32(V x, V& n) {
-  n = round_even(mul(x, splat<V>(0x1.715476p+0f)));
-  return fma(n, splat<V>(-0x1.7f7d1cp-20f), fma(n, splat<V>(-0x1.62e4p-1f), x));
+  n = rounded(mul(x, splat<V>(0x1.715476p+0f)));
+  const V whole = number(n);
+  return fma(whole, splat<V>(-0x1.7f7d1cp-20f), fma(whole, splat<V>(-0x1.62e4p-1f), x));
 }
 
 // (e^r - 1) / r for |r| <= ln(2)/2 as 1 + r (1/2 + ...): Remez fits of relative error 2^-28.
@@ -201,6 +204,9 @@ constexpr float kShift = 0x1.8p23f;
 // distance from a maximum. exp(r) is 1 + r + r^2 q(r), q the minimax polynomial of degree 4.
 template <class V>
 TENON_INLINE V exp_fall_f32(V x) {
+  const auto lowest = splat<V>(-0x1.5d589ep+6f);  // ln 2^-126
+  const auto far = splat<V>(-0x1.601e68p+6f);     // ln 2^-127, whose power of two comes out as zero
+  x = select(lt(x, lowest), far, x);
   const V t = fma(x, splat<V>(0x1.715476p+0f), splat<V>(kShift));
   const V n = sub(t, splat<V>(kShift));
   V r = fma(n, splat<V>(-0x1.62e4p-1f), x);
@@ -211,8 +217,7 @@ TENON_INLINE V exp_fall_f32(V x) {
   p = fma(p, r, splat<V>(0x1.fffffcp-2f));
   p = fma(p, r, splat<V>(1.0f));
   p = fma(p, r, splat<V>(1.0f));
-  const auto lowest = splat<V>(-0x1.5d589ep+6f);  // ln 2^-126
-  return select(lt(x, lowest), splat<V>(0.0f), mul(p, pow2_shifted(t)));
+  return mul(p, pow2_shifted(t));
 }
 
 }  // namespace

@@ -150,7 +150,9 @@ const Tensor& shape_of(const Plan& plan, const Tensor& a, const Tensor& b) {
 
 // Stock's f32 loops over so many elements are as good or better.
 Plan within_size(const Plan& plan, const Tensor& a, const Tensor& b) {
-  if (plan.why != Reason::kNone || shape_of(plan, a, b).scalar_type() != at::kFloat) return plan;
+  if (plan.why != Reason::kNone || stock_is_scalar() ||
+      shape_of(plan, a, b).scalar_type() != at::kFloat)
+    return plan;
   const int64_t most = plan.rows == 1 ? kMostF32 : kMostBroadcastF32;
   return plan.rows * plan.n > most ? Plan(Reason::kSize) : plan;
 }

@@ -169,7 +169,8 @@ Reason gate(const Tensor& y, const Tensor& x) {
 bool is_streamed(const Tensor& x, ScalarType to) {
   constexpr int64_t kMost = 65536;
   const bool moved = x.scalar_type() == to;
-  return x.numel() > kMost && (moved || (x.scalar_type() == at::kFloat && to == at::kBFloat16));
+  if (x.numel() <= kMost || stock_is_scalar()) return false;
+  return moved || (x.scalar_type() == at::kFloat && to == at::kBFloat16);
 }
 
 // Whether options ask for more than another dtype on the same device.

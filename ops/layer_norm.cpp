@@ -25,7 +25,7 @@ constexpr int64_t kShortestRow[] = {1000, 256, 256};
 
 bool short_rows(const Tensor& x, IntArrayRef shape) {
   const int type = float_type(x.scalar_type());
-  return type >= 0 && c10::multiply_integers(shape) < kShortestRow[type];
+  return type >= 0 && !stock_is_scalar() && c10::multiply_integers(shape) < kShortestRow[type];
 }
 
 const Tensor& value(const std::optional<Tensor>& t) {
@@ -74,7 +74,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm(const Tensor& x, c10::SymIntArrayR
   Reason why = short_rows(x, shape) ? Reason::kSize : gate(x, shape, gamma, beta, s);
   // Weights of another type: stock is as good (bench ops norm; Zen 3, torch 2.13).
   const bool mixed = gamma.defined() && gamma.scalar_type() != x.scalar_type();
-  if (why == Reason::kNone && mixed) why = Reason::kDtype;
+  if (why == Reason::kNone && mixed && !stock_is_scalar()) why = Reason::kDtype;
   if (why != Reason::kNone) return stock<&layer_norm>(why, x, sizes, weight, bias, eps);
   const Tensor& w = gamma.defined() ? gamma : beta.defined() ? beta : x;
   const Kernel<Norm>& k = kernels[norm_types(x.scalar_type(), w.scalar_type())].get();

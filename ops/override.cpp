@@ -7,6 +7,11 @@
 
 namespace tenon::ops {
 
+bool stock_is_scalar() {
+  static const bool scalar = host_cpu().has(kRvv);
+  return scalar;
+}
+
 const char* reason_name(Reason reason) {
   switch (reason) {
     case Reason::kDtype:

@@ -28,6 +28,10 @@ enum class Reason : uint8_t {
 };
 const char* reason_name(Reason reason);
 
+// Whether stock's element-wise and reducing kernels leave the vector unit idle: torch for riscv64
+// is built without one vector instruction. Then no size is stock's for its speed.
+bool stock_is_scalar();
+
 // One row of overrides.inc in this process.
 struct Override {
   const char* schema = "";  // "add.Tensor"

@@ -186,7 +186,8 @@ Reason plan_amax(const Tensor& x, at::OptionalIntArrayRef dims, Plan& plan) {
   plan.kernels = &kMax[type];
   const Reason why = plan_block(x, dims, plan);
   // The larger of two rows is a copy: stock streams it as well (bench ops reduce: 2x1024x1024).
-  const bool few = why == Reason::kNone && plan.block.inner > 262144 && plan.block.n < 4;
+  const bool few =
+      why == Reason::kNone && !stock_is_scalar() && plan.block.inner > 262144 && plan.block.n < 4;
   return few ? Reason::kSize : why;
 }
 

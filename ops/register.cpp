@@ -42,7 +42,7 @@ struct Row {
   Override* override;
   const char* schema;
   DispatchKey key;
-  uint64_t need;
+  uint64_t need;  // any of these
   const char* accepts;
   torch::CppFunction (*unboxed)();
   c10::KernelFunction (*kernel)();
@@ -89,7 +89,7 @@ State state_of(const Row& row) {
   row.override->handle = new c10::OperatorHandle(*handle);
   row.override->stock =
       new c10::KernelFunction(c10::TypedOperatorHandle<Peek>::kernel(*handle, DispatchKey::CPU));
-  if (!host_cpu().has(row.need)) return State::kMachine;
+  if (row.need != kNone && (host_cpu().features & row.need) == 0) return State::kMachine;
   return operator_enabled(row.schema) ? State::kRegistered : State::kDisabled;
 }
 

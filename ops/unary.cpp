@@ -61,8 +61,8 @@ void run(const Kernel<Unary>& k, int64_t grain, const Tensor& x, const Tensor& y
 Reason gate(const Function* f, const Tensor& x) {
   if (f == nullptr) return Reason::kArgument;
   const Reason why = gate(x);
-  const bool small = why != Reason::kNone || x.numel() <= f->most[float_type(x.scalar_type())];
-  return small ? why : Reason::kSize;
+  if (why != Reason::kNone || stock_is_scalar()) return why;
+  return x.numel() <= f->most[float_type(x.scalar_type())] ? why : Reason::kSize;
 }
 
 Reason gate(const Function* f, const Tensor& x, const Tensor& y) {

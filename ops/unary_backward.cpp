@@ -35,7 +35,7 @@ Reason gate(const Function* f, const Tensor& dy, const Tensor& saved) {
   const int type = float_type(dy.scalar_type());
   if (type < 0 || saved.scalar_type() != dy.scalar_type()) return Reason::kDtype;
   if (!plain(dy) || !plain(saved) || !dense(dy) || !same_layout(dy, saved)) return Reason::kLayout;
-  return dy.numel() <= f->most[type] ? Reason::kNone : Reason::kSize;
+  return dy.numel() <= f->most[type] || stock_is_scalar() ? Reason::kNone : Reason::kSize;
 }
 
 Reason gate(const Function* f, const Tensor& dy, const Tensor& saved, const Tensor& dx) {

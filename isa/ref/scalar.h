@@ -27,7 +27,8 @@ TENON_INLINE V splat(float x) {
 }
 TENON_INLINE Scalar fma(Scalar a, Scalar b, Scalar c) { return {std::fma(a.v, b.v, c.v)}; }
 TENON_INLINE Scalar select(bool m, Scalar a, Scalar b) { return m ? a : b; }
-TENON_INLINE Scalar round_even(Scalar x) { return {std::nearbyint(x.v)}; }
+TENON_INLINE Scalar rounded(Scalar x) { return {std::nearbyint(x.v)}; }
+TENON_INLINE Scalar number(Scalar n) { return n; }
 TENON_INLINE Scalar abs(Scalar x) { return {std::fabs(x.v)}; }
 TENON_INLINE Scalar minus_abs(Scalar x) { return {-std::fabs(x.v)}; }
 TENON_INLINE Scalar copysign(Scalar magnitude, Scalar sign) {

@@ -1,5 +1,5 @@
 // The vocabulary of isa/math.h for vectors of f32. Included by the isa/simd/vec_*.h of each ISA,
-// where Arch, kLanes and round_even are known.
+// where Arch and kLanes are known; rounded() follows there.
 #pragma once
 #include <xsimd/xsimd.hpp>
 
@@ -19,7 +19,8 @@ TENON_INLINE V splat(float x) {
 }
 TENON_INLINE F32 fma(F32 a, F32 b, F32 c) { return xsimd::fma(a, b, c); }
 TENON_INLINE F32 select(Mask m, F32 a, F32 b) { return xsimd::select(m, a, b); }
-TENON_INLINE F32 round_even(F32 x);
+TENON_INLINE F32 rounded(F32 x);
+TENON_INLINE F32 number(F32 n) { return n; }
 TENON_INLINE F32 abs(F32 x) { return xsimd::abs(x); }
 TENON_INLINE F32 minus_abs(F32 x) { return x | F32(-0.0f); }
 TENON_INLINE F32 copysign(F32 magnitude, F32 sign) { return xsimd::copysign(magnitude, sign); }
@@ -30,7 +31,7 @@ TENON_INLINE F32 pow2(F32 x) {
 }
 // In two factors, so that neither overflows and only the second product rounds.
 TENON_INLINE F32 scale(F32 x, F32 n) {
-  const F32 half = round_even(n * F32(0.5f));
+  const F32 half = rounded(n * F32(0.5f));
   return x * pow2(half) * pow2(n - half);
 }
 TENON_INLINE F32 pow2_shifted(F32 t) {

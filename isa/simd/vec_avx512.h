@@ -19,7 +19,7 @@ constexpr int kRegisters = 32;
 namespace tenon {
 namespace {
 
-TENON_INLINE F32 round_even(F32 x) { return xsimd::nearbyint(x); }
+TENON_INLINE F32 rounded(F32 x) { return xsimd::nearbyint(x); }
 // The larger number. Of equal operands the second, and where one is NaN: the second, or NaN.
 TENON_INLINE F32 max_number(F32 a, F32 b) { return xsimd::max(a, b); }
 TENON_INLINE F32 max_or_nan(F32 a, F32 b) {

@@ -107,8 +107,7 @@ TEST_P(TileGemmTest, SaysWhenOperandsAreOutOfRange) {
   EXPECT_FALSE(run_tile_gemm(GetParam(), problem_of(mm), 6));
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, TileGemmTest, ::testing::ValuesIn(tile_mm_rows("mm_f32")),
-                         RowName());
+TENON_TEST_THESE_ROWS(TileGemmTest, tile_mm_rows("mm_f32"));
 
 }  // namespace
 }  // namespace tenon::test

@@ -269,8 +269,7 @@ TEST_P(TileMmF32Test, ReportsUnderflowAndOverflow) {
   EXPECT_FALSE(in_range(0x1p60f, 0x1p61f)) << "100 products of 2^121 are above 2^127";
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, TileMmF32Test, ::testing::ValuesIn(tile_mm_rows("mm_f32")),
-                         RowName());
+TENON_TEST_THESE_ROWS(TileMmF32Test, tile_mm_rows("mm_f32"));
 
 }  // namespace
 }  // namespace tenon::test

@@ -11,7 +11,7 @@ namespace tenon::test {
 
 std::vector<Kernel<TileMm>> tile_mm_rows(std::string_view op) {
   std::vector<Kernel<TileMm>> rows;
-  for (const Kernel<TileMm>& k : kTileMm)
+  for (const Kernel<TileMm>& k : wanted_rows(kTileMm))
     if (op == k.op) rows.push_back(k);
 #if defined(TENON_AMX_SHIM)
   static constexpr Kernel<TileMm> kShim[] = {

@@ -183,8 +183,7 @@ TEST_P(TileMmBf16Test, BitsDoNotDependOnTheSplit) {
   for (Layout right : kLayouts) expect_split_keeps_bits({70, 150, 600}, Layout::kRows, right);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, TileMmBf16Test, ::testing::ValuesIn(tile_mm_rows("mm_bf16")),
-                         RowName());
+TENON_TEST_THESE_ROWS(TileMmBf16Test, tile_mm_rows("mm_bf16"));
 
 // int8
 
@@ -244,8 +243,7 @@ TEST_P(TileMmInt8Test, BitsDoNotDependOnTheSplit) {
   for (Layout right : kLayouts) expect_split_keeps_bits({70, 150, 600}, Layout::kRows, right);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, TileMmInt8Test, ::testing::ValuesIn(tile_mm_rows("mm_i32_i8_i8")),
-                         RowName());
+TENON_TEST_THESE_ROWS(TileMmInt8Test, tile_mm_rows("mm_i32_i8_i8"));
 
 }  // namespace
 }  // namespace tenon::test

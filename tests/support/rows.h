@@ -1,12 +1,16 @@
-// Tests loop over the rows of a table. A row this host cannot run is a skipped test with a name.
+// Tests loop over the rows of a table. A row of this build that this host cannot run is a skipped
+// test with a name.
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <ostream>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dispatch/pick.h"
 
@@ -31,10 +35,23 @@ inline bool with_references() {
   return with;
 }
 
+// The rows of this build that are to be tested. Those of other architectures are other builds'.
+template <class Fn>
+bool wanted(const Kernel<Fn>& k) {
+  return k.run != nullptr && (k.need != kNone || with_references());
+}
+
+template <class Fn>
+std::vector<Kernel<Fn>> wanted_rows(Table<Fn> table) {
+  std::vector<Kernel<Fn>> rows;
+  std::copy_if(table.begin(), table.end(), std::back_inserter(rows), wanted<Fn>);
+  return rows;
+}
+
 // Whether tests call this row here.
 template <class Fn>
 bool runnable(const Kernel<Fn>& k) {
-  return k.run != nullptr && k.fits(host_cpu()) && (k.need != kNone || with_references());
+  return wanted(k) && k.fits(host_cpu());
 }
 
 // Rows this CPU lacks that a test executed all the same, in a form compiled for it.
@@ -52,10 +69,14 @@ struct RowName {
 
 }  // namespace tenon::test
 
-// The suite `Suite` (a TestWithParam<Kernel<Fn>>) over every row of a table.
-#define TENON_TEST_ROWS(Suite, table)                                                     \
-  INSTANTIATE_TEST_SUITE_P(Table, Suite, ::testing::ValuesIn(table.begin(), table.end()), \
-                           tenon::test::RowName())
+// The suite `Suite` (a TestWithParam<Kernel<Fn>>) over these rows; a build of an architecture
+// without kernels of its own may have none.
+#define TENON_TEST_THESE_ROWS(Suite, rows)              \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Suite); \
+  INSTANTIATE_TEST_SUITE_P(Table, Suite, ::testing::ValuesIn(rows), tenon::test::RowName())
+
+// The same over every row of a table.
+#define TENON_TEST_ROWS(Suite, table) TENON_TEST_THESE_ROWS(Suite, tenon::test::wanted_rows(table))
 
 #define TENON_SKIP_UNLESS_RUNNABLE(k) \
   if (!tenon::test::runnable(k)) GTEST_SKIP() << (k).name << ": this CPU lacks it"
