@@ -87,10 +87,13 @@ TENON_INLINE void store_rows(int64_t* y, const float* row, size_t width) {
   for (; j + 8 <= width; j += 8)
     _mm512_storeu_si512(y + j,
                         _mm512_cvtepu32_epi64(_mm256_castps_si256(_mm256_loadu_ps(row + j))));
-#else
+#elif defined(__AVX2__)
   for (; j + 4 <= width; j += 4)
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + j),
                         _mm256_cvtepu32_epi64(_mm_castps_si128(_mm_loadu_ps(row + j))));
+#else
+  for (; j + 2 <= width; j += 2)
+    vst1q_s64(y + j, vreinterpretq_s64_u64(vmovl_u32(vreinterpret_u32_f32(vld1_f32(row + j)))));
 #endif
   for (; j < width; ++j) y[j] = static_cast<int64_t>(bits_of(row[j]));
 }

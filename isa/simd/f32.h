@@ -1,5 +1,5 @@
 // The vocabulary of isa/math.h for vectors of f32. Included by the isa/simd/vec_*.h of each ISA,
-// where Arch and kLanes are known; rounded() follows there.
+// where Arch and kLanes are known; what instructions differ in follows there.
 #pragma once
 #include <xsimd/xsimd.hpp>
 
@@ -20,11 +20,12 @@ TENON_INLINE V splat(float x) {
 TENON_INLINE F32 fma(F32 a, F32 b, F32 c) { return xsimd::fma(a, b, c); }
 TENON_INLINE F32 select(Mask m, F32 a, F32 b) { return xsimd::select(m, a, b); }
 TENON_INLINE F32 rounded(F32 x);
+TENON_INLINE F32 div(F32 a, F32 b);
+TENON_INLINE F32 sqrt(F32 x);
 TENON_INLINE F32 number(F32 n) { return n; }
 TENON_INLINE F32 abs(F32 x) { return xsimd::abs(x); }
 TENON_INLINE F32 minus_abs(F32 x) { return x | F32(-0.0f); }
 TENON_INLINE F32 copysign(F32 magnitude, F32 sign) { return xsimd::copysign(magnitude, sign); }
-TENON_INLINE F32 sqrt(F32 x) { return xsimd::sqrt(x); }
 TENON_INLINE F32 pow2(F32 x) {
   const I32 n = xsimd::to_int(x);
   return xsimd::bitwise_cast<float>((n + I32(127)) << 23);

@@ -1,6 +1,6 @@
 // The register tile of the f32 gemm kernels: MR rows of a against NR rows of b, one accumulator
 // vector per output. On AVX2 a 4x3 tile is 12 accumulators, 3 vectors of b and 1 of a: all 16
-// registers, and 7 loads feed 12 multiply-adds. AVX-512 has 32: 6x4.
+// registers, and 7 loads feed 12 multiply-adds. AVX-512 and NEON have 32: 6x4.
 #pragma once
 #include "isa/gemm.h"
 #include "isa/simd/vec.h"

@@ -59,7 +59,7 @@ TENON_INLINE float fold_vector(F32 x, Op op) {
 
 template <class Op>
 TENON_INLINE F32 fold_groups(F32 (&acc)[kGroups], Op op) {
-  _Pragma("GCC unroll 8") for (size_t half = kGroups / 2; half > 0; half /= 2)
+  _Pragma("GCC unroll 16") for (size_t half = kGroups / 2; half > 0; half /= 2)
       _Pragma("GCC unroll 8") for (size_t g = 0; g < half; ++g) acc[g] = op(acc[g], acc[g + half]);
   return acc[0];
 }

@@ -4,11 +4,14 @@
 
 #include <xsimd/xsimd.hpp>
 
+#include "isa/cpu.h"
+
 namespace tenon {
 namespace {
 
 using Arch = xsimd::avx512bw;
 constexpr size_t kLanes = 16;
+constexpr uint64_t kIsa = kAvx512;
 constexpr int kRegisters = 32;
 
 }  // namespace
@@ -20,7 +23,9 @@ namespace tenon {
 namespace {
 
 TENON_INLINE F32 rounded(F32 x) { return xsimd::nearbyint(x); }
-// The larger number. Of equal operands the second, and where one is NaN: the second, or NaN.
+TENON_INLINE F32 div(F32 a, F32 b) { return a / b; }
+TENON_INLINE F32 sqrt(F32 x) { return xsimd::sqrt(x); }
+// The larger number. Of equal operands either, and where one is NaN: the second, or NaN.
 TENON_INLINE F32 max_number(F32 a, F32 b) { return xsimd::max(a, b); }
 TENON_INLINE F32 max_or_nan(F32 a, F32 b) {
   return xsimd::select(a == a, xsimd::max(a, b), a);
