@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 LIBC = re.compile(r"^(mem(cpy|move|set|cmp)|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__cpu_model)$")
-MATH = re.compile(r"^(fmaf?|nearbyintf?|rintf?|sqrtf?|lrintf?|fminf?|fmaxf?|expf?|logf?|powf?)$")
+MATH = re.compile(r"^(fmaf?|nearbyintf?|rintf?|sqrtf?|lrintf?|ldexpf?|fminf?|fmaxf?|expf?|logf?|powf?)$")
 DETECTION = re.compile(r"cpu_\w+\.cpp\.o$")
 SHIM = {"tenon_load", "initModule", "__libc_start_main"}
 PLUGIN = re.compile(r"^tenon_(report|reset|enable)$")

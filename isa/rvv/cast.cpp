@@ -48,8 +48,19 @@ TENON_INLINE void convert(size_t n, const X* x, Y* y) {
     convert(n, static_cast<const X*>(x), static_cast<Y*>(y));        \
   }
 #if defined(__riscv_zvfhmin) || defined(__riscv_zvfbfmin)
+// A CPU that converts bf16 converts f16 too, and rvv/zvfhmin has that pair.
+#if defined(__riscv_zvfbfmin)
+#define TENON_BESIDE_f16 TENON_NO
+#else
+#define TENON_BESIDE_f16 TENON_YES
+#endif
+#define TENON_BESIDE_bf16 TENON_YES
+#define TENON_BESIDE_float TENON_YES
+#define TENON_BESIDE_i64 TENON_YES
 #define TENON_STAMP_i64 TENON_NO
-#define CAST(op, Y, X) TENON_STAMP_##Y(CAST_OF(op, Y, X)) TENON_STAMP_##X(CAST_OF(op, Y, X))
+#define CAST(op, Y, X)                                 \
+  TENON_STAMP_##Y(TENON_BESIDE_##X(CAST_OF(op, Y, X))) \
+      TENON_STAMP_##X(TENON_BESIDE_##Y(CAST_OF(op, Y, X)))
 #else
 #define CAST CAST_OF
 #endif

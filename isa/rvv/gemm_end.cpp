@@ -8,7 +8,7 @@ namespace {
 
 template <class T>
 TENON_INLINE void end(const GemmEndArgs& g) {
-  using V = Group<T, Live::kSome>;
+  using V = Many;
   const Constant alpha{g.alpha}, beta{g.beta};
   const T* c = static_cast<const T*>(g.c);
   T* y = static_cast<T*>(g.y);

@@ -93,7 +93,6 @@ TENON_INLINE V widen_f16(Half h, size_t n) {
   return __riscv_vfmul(Width<V>::of(__riscv_vor_mu(special, u, u, held(0x7f800000u), n)),
                        held(0x1p112f), n);
 }
-// A NaN's bits are clipped to those of a NaN.
 template <class V>
 TENON_INLINE auto narrow_f16(V x) {
   const size_t vl = lanes<V>();
@@ -106,6 +105,7 @@ TENON_INLINE auto narrow_f16(V x) {
   const auto large = __riscv_vminu(rebiased, held(0x7c00u << 13), vl);
   auto h = __riscv_vnclipu(small, 0, __RISCV_VXRM_RNE, vl);
   h = __riscv_vnclipu_mu(ge(a, Constant{0x1p-14f}), h, large, 13, __RISCV_VXRM_RNE, vl);
+  h = __riscv_vminu(h, held(uint16_t{0x7e00}), vl);  // a NaN's bits are clipped to more
   return __riscv_vmacc(h, held(uint16_t{0x8000}), __riscv_vnsrl(Width<V>::unsigned_bits(x), 31, vl),
                        vl);
 }
