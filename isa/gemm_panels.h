@@ -27,10 +27,12 @@ struct PanelShape {
 
 // The shape of a kernel of this family, from what its row needs. On AVX2 a tile of 6 x 2 vectors
 // takes 12 registers as accumulators, 2 for b and 1 for a; AVX-512 has twice as many. RVV's panels
-// are as wide on every machine, of which one may have cores of several VLENs.
+// are as wide on every machine, of which one may have cores of several VLENs. NEON: 8 x 3 vectors,
+// so that 5 loads feed 24 multiply-adds.
 constexpr PanelShape panel_shape(uint64_t need) {
   if ((need & kAvx512) != 0) return {16, 12, 32};
   if ((need & kRvv) != 0) return {16, 6, 64};
+  if ((need & kNeon) != 0) return {4, 8, 12};
   return {(need & kAvx2) != 0 ? size_t{8} : size_t{1}, 6, 16};
 }
 

@@ -20,8 +20,7 @@ TENON_INLINE bool is_nan(float x) { return x != x; }
 // The largest of n > 0 elements; NaN if one is.
 template <class X>
 TENON_INLINE float chunk_max(size_t n, const X* x) {
-  // A NaN stays: max(a, b) is b where either is NaN.
-  const auto join = [](F32 a, F32 b) { return select(a == a, xsimd::max(a, b), a); };
+  const auto join = [](F32 a, F32 b) { return max_or_nan(a, b); };
   if (n < kLanes) {
     float top = to_f32(x[0]);
     for (size_t i = 1; i < n; ++i) {
@@ -48,8 +47,8 @@ TENON_INLINE size_t find(size_t n, const X* x, float top) {
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     const F32 v = load(x + i);
-    const uint64_t found = (is_nan(top) ? v != v : v == want).mask();
-    if (found != 0) return i + static_cast<size_t>(__builtin_ctzll(found));
+    const uint64_t found = mask_bits(is_nan(top) ? v != v : v == want);
+    if (found != 0) return i + static_cast<size_t>(__builtin_ctzll(found)) / kMaskBits;
   }
   while (!(is_nan(top) ? is_nan(to_f32(x[i])) : to_f32(x[i]) == top)) ++i;
   return i;
@@ -88,10 +87,13 @@ TENON_INLINE void store_rows(int64_t* y, const float* row, size_t width) {
   for (; j + 8 <= width; j += 8)
     _mm512_storeu_si512(y + j,
                         _mm512_cvtepu32_epi64(_mm256_castps_si256(_mm256_loadu_ps(row + j))));
-#else
+#elif defined(__AVX2__)
   for (; j + 4 <= width; j += 4)
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + j),
                         _mm256_cvtepu32_epi64(_mm_castps_si128(_mm_loadu_ps(row + j))));
+#else
+  for (; j + 2 <= width; j += 2)
+    vst1q_s64(y + j, vreinterpretq_s64_u64(vmovl_u32(vreinterpret_u32_f32(vld1_f32(row + j)))));
 #endif
   for (; j < width; ++j) y[j] = static_cast<int64_t>(bits_of(row[j]));
 }

@@ -21,33 +21,13 @@ namespace {
 
 constexpr size_t kSums = kSumLanes / kLanes;
 
-// The 16 lanes as 8: lane i + lane i + 8.
-TENON_INLINE __m256 fold_to_8(const F32 (&acc)[kSums]) {
-#if defined(__AVX512F__)
-  const __m512 x = acc[0];
-  return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
-#else
-  return acc[0] + acc[1];
-#endif
-}
-
-TENON_INLINE __m128 fold_to_4(__m256 x) {
-  return _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-}
-
-TENON_INLINE float fold_16(const F32 (&acc)[kSums]) {
-  const __m128 four = fold_to_4(fold_to_8(acc));
-  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
-  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
-}
+TENON_INLINE float fold_16(const F32 (&acc)[kSums]) { return add_4(fold_to_4(acc)); }
 
 // Four such sums at once, as the four lanes of the result.
-TENON_INLINE __m128 fold_four(const F32 (&acc)[4][kSums]) {
-  const __m128 a = fold_to_4(fold_to_8(acc[0])), b = fold_to_4(fold_to_8(acc[1]));
-  const __m128 c = fold_to_4(fold_to_8(acc[2])), d = fold_to_4(fold_to_8(acc[3]));
-  const __m128 ab = _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a));
-  const __m128 cd = _mm_add_ps(_mm_movelh_ps(c, d), _mm_movehl_ps(d, c));
-  return _mm_add_ps(_mm_shuffle_ps(ab, cd, 0x88), _mm_shuffle_ps(ab, cd, 0xdd));
+TENON_INLINE F32x4 fold_four(const F32 (&acc)[4][kSums]) {
+  const F32x4 a = fold_to_4(acc[0]), b = fold_to_4(acc[1]);
+  const F32x4 c = fold_to_4(acc[2]), d = fold_to_4(acc[3]);
+  return add_each_4(a, b, c, d);
 }
 
 // s[k] += mask[k], 0 <= k < n. s may be written up to the next multiple of 16.
@@ -79,11 +59,11 @@ TENON_INLINE void close_row(float* s, size_t n, size_t end) {
 TENON_INLINE float max_of_numbers(const float* s, size_t n, float start) {
   F32 a(start), b(start);
   for (size_t k = 0; k < n; k += 2 * kLanes) {
-    a = xsimd::max(load(s + k), a);  // the second where either is NaN
-    if (k + kLanes < n) b = xsimd::max(load(s + k + kLanes), b);
+    a = max_number(load(s + k), a);
+    if (k + kLanes < n) b = max_number(load(s + k + kLanes), b);
   }
   alignas(64) float lane[kLanes];
-  xsimd::max(a, b).store_aligned(lane);
+  max_number(a, b).store_aligned(lane);
   for (size_t half = kLanes / 2; half > 0; half /= 2)
     for (size_t i = 0; i < half; ++i)
       if (lane[i] < lane[i + half]) lane[i] = lane[i + half];

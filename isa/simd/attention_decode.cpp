@@ -65,7 +65,7 @@ TENON_INLINE void scores_of(const Chunk& c, const T* const (&key)[kKeys], size_t
   for (; d + kSumLanes <= head; d += kSumLanes)
     multiply_16<kRows, kKeys, false>(c, key, d, kSumLanes, acc);
   if (d < head) multiply_16<kRows, kKeys, true>(c, key, d, head - d, acc);
-  _mm_storeu_ps(four, fold_four(acc));
+  store_4(four, fold_four(acc));
 }
 
 template <int kRows, class T>

@@ -9,13 +9,15 @@
 //
 // One micro-kernel, C[kTile][kColumns] += A[kTile][depth] B[depth][kColumns], then makes the scores
 // (A queries, B a key panel) and the outputs (A weights, B a value panel). Registers: AVX2 12
-// accumulators + 2 of B + 1 of A of 16; AVX-512 24 + 2 + 1 of 32.
+// accumulators + 2 of B + 1 of A of 16; AVX-512 24 + 2 + 1 of 32, NEON 24 + 4 + 1.
 #include "isa/simd/attention_block.h"
+#include "isa/simd/widen_8.h"
 
 namespace tenon {
 namespace {
 
-constexpr size_t kColumns = 2 * kLanes;
+constexpr size_t kVectors = kLanes == 4 ? 4 : 2;  // of a tile's row
+constexpr size_t kColumns = kVectors * kLanes;
 constexpr size_t kTile = kLanes == 16 ? 12 : 6;
 constexpr size_t kBand = 24;
 static_assert(kPrefillRows % kBand == 0 && kBand % kTile == 0 && kColumns <= 32);
@@ -43,58 +45,27 @@ struct Scratch {
 template <size_t kRows, bool kAdd>
 TENON_INLINE void multiply(size_t depth, const float* a, size_t a_stride, const float* b,
                            size_t b_stride, float* c, size_t c_stride) {
-  F32 acc[kRows][2];
+  F32 acc[kRows][kVectors];
 #pragma GCC unroll 16
   for (size_t i = 0; i < kRows; ++i)
 #pragma GCC unroll 16
-    for (size_t j = 0; j < 2; ++j)
+    for (size_t j = 0; j < kVectors; ++j)
       acc[i][j] = kAdd ? load(c + i * c_stride + j * kLanes) : F32(0.0f);
   for (size_t k = 0; k < depth; ++k, b += b_stride) {
-    const F32 b0 = load(b), b1 = load(b + kLanes);
+    F32 columns[kVectors];
+#pragma GCC unroll 16
+    for (size_t j = 0; j < kVectors; ++j) columns[j] = load(b + j * kLanes);
 #pragma GCC unroll 16
     for (size_t i = 0; i < kRows; ++i) {
       const F32 x(a[i * a_stride + k]);
-      acc[i][0] = fma(x, b0, acc[i][0]);
-      acc[i][1] = fma(x, b1, acc[i][1]);
+#pragma GCC unroll 16
+      for (size_t j = 0; j < kVectors; ++j) acc[i][j] = fma(x, columns[j], acc[i][j]);
     }
   }
 #pragma GCC unroll 16
   for (size_t i = 0; i < kRows; ++i)
 #pragma GCC unroll 16
-    for (size_t j = 0; j < 2; ++j) store(c + i * c_stride + j * kLanes, acc[i][j]);
-}
-
-TENON_INLINE __m256 load_8(const float* p) { return _mm256_loadu_ps(p); }
-TENON_INLINE __m256 load_8(const f16* p) {
-  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-}
-TENON_INLINE __m256 load_8(const bf16* p) {
-  const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
-}
-
-// x[i] lane j becomes x[j] lane i.
-TENON_INLINE void transpose_8(__m256 (&x)[8]) {
-  __m256 y[8];
-#pragma GCC unroll 16
-  for (int i = 0; i < 8; i += 2) {
-    y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
-    y[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < 8; i += 4)
-#pragma GCC unroll 16
-    for (int j = 0; j < 2; ++j) {
-      x[i + 2 * j] = _mm256_shuffle_ps(y[i + j], y[i + j + 2], 0x44);
-      x[i + 2 * j + 1] = _mm256_shuffle_ps(y[i + j], y[i + j + 2], 0xee);
-    }
-#pragma GCC unroll 16
-  for (int i = 0; i < 4; ++i) {
-    y[i] = _mm256_permute2f128_ps(x[i], x[i + 4], 0x20);
-    y[i + 4] = _mm256_permute2f128_ps(x[i], x[i + 4], 0x31);
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < 8; ++i) x[i] = y[i];
+    for (size_t j = 0; j < kVectors; ++j) store(c + i * c_stride + j * kLanes, acc[i][j]);
 }
 
 // Eight keys, `n` of them real, to column j of their panel.
@@ -102,12 +73,12 @@ template <class T>
 TENON_INLINE void pack_8_keys(const char* k, ptrdiff_t stride, size_t n, size_t head, float* to) {
   size_t d = 0;
   for (; n == 8 && d + 8 <= head; d += 8) {
-    __m256 x[8];
+    F32x8 x[8];
 #pragma GCC unroll 16
     for (ptrdiff_t i = 0; i < 8; ++i) x[i] = load_8(reinterpret_cast<const T*>(k + i * stride) + d);
-    transpose_8(x);
+    turn_8x8(x);
 #pragma GCC unroll 16
-    for (size_t i = 0; i < 8; ++i) _mm256_storeu_ps(to + (d + i) * kColumns, x[i]);
+    for (size_t i = 0; i < 8; ++i) store_8(to + (d + i) * kColumns, x[i]);
   }
   for (; d < head; ++d)
     for (size_t i = 0; i < 8; ++i) {
@@ -132,12 +103,11 @@ TENON_INLINE void pack_values(const AttentionTask& t, size_t key, size_t n, floa
   for (size_t k = 0; k < n; ++k) {
     const T* v = reinterpret_cast<const T*>(static_cast<const char*>(t.v) +
                                             static_cast<ptrdiff_t>(key + k) * t.v_key);
-    for (size_t d = 0; d < t.head; d += kLanes) {
-      const F32 x = d + kLanes <= t.head ? load(v + d) : load_n(v + d, t.head - d);
+    for (size_t d = 0; d < round_up(t.head, kColumns); d += kLanes) {
+      F32 x(0.0f);
+      if (d < t.head) x = d + kLanes <= t.head ? load(v + d) : load_n(v + d, t.head - d);
       store(to + d / kColumns * kColumns * kPrefillKeys + k * kColumns + d % kColumns, x);
     }
-    if (t.head % kColumns != 0 && t.head % kColumns <= kLanes)
-      store(to + t.head / kColumns * kColumns * kPrefillKeys + k * kColumns + kLanes, F32(0.0f));
   }
 }
 

@@ -11,12 +11,12 @@ static_assert(kDotLanes == kVirtualLanes);
 template <class T>
 TENON_INLINE float dot(size_t n, const T* x, const T* y) {
   F32 acc[kGroups];
-  _Pragma("GCC unroll 8") for (size_t g = 0; g < kGroups; ++g) acc[g] = F32(0.0f);
+  _Pragma("GCC unroll 16") for (size_t g = 0; g < kGroups; ++g) acc[g] = F32(0.0f);
   size_t i = 0;
   for (; i + kVirtualLanes <= n; i += kVirtualLanes)
-    _Pragma("GCC unroll 8") for (size_t g = 0; g < kGroups; ++g) acc[g] =
+    _Pragma("GCC unroll 16") for (size_t g = 0; g < kGroups; ++g) acc[g] =
         fma(load(x + i + g * kLanes), load(y + i + g * kLanes), acc[g]);
-  if (i < n) _Pragma("GCC unroll 8") for (size_t g = 0; g < kGroups; ++g, i += kLanes) {
+  if (i < n) _Pragma("GCC unroll 16") for (size_t g = 0; g < kGroups; ++g, i += kLanes) {
       const size_t rest = i < n ? n - i : 0;
       acc[g] = rest >= kLanes ? fma(load(x + i), load(y + i), acc[g])
                               : fma(load_n(x + i, rest), load_n(y + i, rest), acc[g]);

@@ -10,11 +10,7 @@
 namespace tenon {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int kMr = 6, kNr = 4;
-#else
-constexpr int kMr = 4, kNr = 3;
-#endif
+constexpr int kMr = kRegisters == 32 ? 6 : 4, kNr = kRegisters == 32 ? 4 : 3;
 constexpr size_t kGroup = 8 * kNr;  // rows of b that stay in L2
 constexpr size_t kRows = 8 * kMr;   // rows of a per block: what `carry` has room for
 constexpr size_t kBlock = 512;      // elements of k per block; a multiple of the lanes

@@ -1,5 +1,5 @@
 // Integer products of widened bytes: isa/gemm.h. a and b hold values of -128..127 as i16, so that
-// vpmaddwd's pair sums are exact. Sums wrap and have no order, so this is all there is to it: a
+// products of pairs add up exactly. Sums wrap and have no order, so this is all there is to it: a
 // register tile of MR x NR accumulators, one vector each (AVX2: 9 + 3 of b + 1 of a + 1 product).
 #include "isa/gemm.h"
 #include "isa/simd/vec.h"
@@ -18,7 +18,7 @@ TENON_INLINE Int add_products(Int sum, Int a, Int b) {
   return _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
 }
 TENON_INLINE int32_t add_lanes(Int x) { return _mm512_reduce_add_epi32(x); }
-#else
+#elif defined(__AVX2__)
 constexpr int kMr = 3, kNr = 3;
 using Int = __m256i;
 TENON_INLINE Int zero() { return _mm256_setzero_si256(); }
@@ -33,6 +33,16 @@ TENON_INLINE int32_t add_lanes(Int x) {
   s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4e));
   return _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xb1)));
 }
+#else
+constexpr int kMr = 4, kNr = 4;
+using Int = int32x4_t;
+TENON_INLINE Int zero() { return vdupq_n_s32(0); }
+TENON_INLINE Int load_i16(const int16_t* p) { return vreinterpretq_s32_s16(vld1q_s16(p)); }
+TENON_INLINE Int add_products(Int sum, Int a, Int b) {
+  const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
+  return vmlal_high_s16(vmlal_s16(sum, vget_low_s16(x), vget_low_s16(y)), x, y);
+}
+TENON_INLINE int32_t add_lanes(Int x) { return vaddvq_s32(x); }
 #endif
 constexpr size_t kStep = sizeof(Int) / sizeof(int16_t);
 

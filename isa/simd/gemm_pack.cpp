@@ -48,10 +48,10 @@ TENON_INLINE void transposing(const Pack<X>& g, size_t n, size_t k) {
       for (size_t i = 0; i < 8; ++i)
         for (size_t j = j0; j < j1; j += kLine) __builtin_prefetch(g.from(j, p + kAhead + i));
       for (size_t j = j0; j < j1; j += 8) {
-        __m256 r[8];
+        F32x8 r[8];
         for (size_t i = 0; i < 8; ++i) r[i] = load_8(g.from(j, p + i));
         turn_8x8(r);
-        for (size_t i = 0; i < 8; ++i) _mm256_storeu_ps(g.to(j + i, p), r[i]);
+        for (size_t i = 0; i < 8; ++i) store_8(g.to(j + i, p), r[i]);
       }
     }
   }
@@ -73,17 +73,6 @@ TENON_INLINE void pack(const GemmPackArgs& args) {
 }
 
 // Sixteen-bit elements kept as they are: whole rows, or eight rows of eight turned.
-TENON_INLINE void transpose_16(__m128i (&r)[8]) {
-  for (int pass = 0; pass < 3; ++pass) {  // three riffles
-    __m128i t[8];
-    for (int i = 0; i < 4; ++i) {
-      t[2 * i] = _mm_unpacklo_epi16(r[i], r[i + 4]);
-      t[2 * i + 1] = _mm_unpackhi_epi16(r[i], r[i + 4]);
-    }
-    for (int i = 0; i < 8; ++i) r[i] = t[i];
-  }
-}
-
 TENON_INLINE void pack_16(const GemmPackArgs& args) {
   const Pack<bf16> g(args);
   const auto to = [&](size_t j, size_t p) {
@@ -101,12 +90,10 @@ TENON_INLINE void pack_16(const GemmPackArgs& args) {
   const size_t k8 = args.k / 8 * 8, n8 = args.n / 8 * 8;
   for (size_t p = 0; p < k8; p += 8)
     for (size_t j = 0; j < n8; j += 8) {
-      __m128i r[8];
-      for (size_t i = 0; i < 8; ++i)
-        r[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(g.from(j, p + i)));
-      transpose_16(r);
-      for (size_t i = 0; i < 8; ++i)
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(to(j + i, p)), r[i]);
+      U16x8 r[8];
+      for (size_t i = 0; i < 8; ++i) r[i] = load_8_halves(g.from(j, p + i));
+      turn_8x8(r);
+      for (size_t i = 0; i < 8; ++i) store_8_halves(to(j + i, p), r[i]);
     }
   one_by_one(0, n8, k8);
   one_by_one(n8, args.n, 0);

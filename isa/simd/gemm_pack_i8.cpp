@@ -5,35 +5,57 @@
 namespace tenon {
 namespace {
 
+#if defined(__AVX2__)
+using I8x16 = __m128i;
+TENON_INLINE I8x16 load_16(const int8_t* p) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+}
+TENON_INLINE void store_16(void* y, I8x16 x) { _mm_storeu_si128(static_cast<__m128i*>(y), x); }
+TENON_INLINE void store_widened(int16_t* y, I8x16 x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), _mm256_cvtepi8_epi16(x));
+}
+TENON_INLINE I8x16 flip_signs(I8x16 x) {
+  return _mm_xor_si128(x, _mm_set1_epi8(static_cast<char>(0x80)));
+}
+TENON_INLINE I8x16 zip_low(I8x16 a, I8x16 b) { return _mm_unpacklo_epi8(a, b); }
+TENON_INLINE I8x16 zip_high(I8x16 a, I8x16 b) { return _mm_unpackhi_epi8(a, b); }
+#else
+using I8x16 = int8x16_t;
+TENON_INLINE I8x16 load_16(const int8_t* p) { return vld1q_s8(p); }
+TENON_INLINE void store_16(void* y, I8x16 x) { vst1q_s8(static_cast<int8_t*>(y), x); }
+TENON_INLINE void store_widened(int16_t* y, I8x16 x) {
+  vst1q_s16(y, vmovl_s8(vget_low_s8(x)));
+  vst1q_s16(y + 8, vmovl_high_s8(x));
+}
+TENON_INLINE I8x16 flip_signs(I8x16 x) { return veorq_s8(x, vdupq_n_s8(INT8_MIN)); }
+TENON_INLINE I8x16 zip_low(I8x16 a, I8x16 b) { return vzip1q_s8(a, b); }
+TENON_INLINE I8x16 zip_high(I8x16 a, I8x16 b) { return vzip2q_s8(a, b); }
+#endif
+
 // Sixteen bytes in the forms that kernels read.
 struct Widened {
   using Y = int16_t;
   TENON_INLINE Y one(int8_t x) { return x; }
-  TENON_INLINE void put(Y* y, __m128i x) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), _mm256_cvtepi8_epi16(x));
-  }
+  TENON_INLINE void put(Y* y, I8x16 x) { store_widened(y, x); }
 };
 struct Kept {
   using Y = int8_t;
   TENON_INLINE Y one(int8_t x) { return x; }
-  TENON_INLINE void put(Y* y, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(y), x); }
+  TENON_INLINE void put(Y* y, I8x16 x) { store_16(y, x); }
 };
 struct Shifted {  // x + 128, unsigned
   using Y = uint8_t;
   TENON_INLINE Y one(int8_t x) { return static_cast<uint8_t>(x ^ 0x80); }
-  TENON_INLINE void put(Y* y, __m128i x) {
-    const __m128i sign = _mm_set1_epi8(static_cast<char>(0x80));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(y), _mm_xor_si128(x, sign));
-  }
+  TENON_INLINE void put(Y* y, I8x16 x) { store_16(y, flip_signs(x)); }
 };
 
 // Sixteen rows of sixteen bytes turned into columns: four riffles.
-TENON_INLINE void transpose(__m128i (&r)[16]) {
+TENON_INLINE void transpose(I8x16 (&r)[16]) {
   for (int pass = 0; pass < 4; ++pass) {
-    __m128i t[16];
+    I8x16 t[16];
     for (int i = 0; i < 8; ++i) {
-      t[2 * i] = _mm_unpacklo_epi8(r[i], r[i + 8]);
-      t[2 * i + 1] = _mm_unpackhi_epi8(r[i], r[i + 8]);
+      t[2 * i] = zip_low(r[i], r[i + 8]);
+      t[2 * i + 1] = zip_high(r[i], r[i + 8]);
     }
     for (int i = 0; i < 16; ++i) r[i] = t[i];
   }
@@ -59,16 +81,15 @@ struct Pack {
     const size_t k16 = g.k / 16 * 16;
     for (size_t j = 0; j < g.n; ++j)
       for (size_t p = 0; p < k16; p += 16)
-        Form::put(to(j, p), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from(j, p))));
+        Form::put(to(j, p), load_16(from(j, p)));
     one_by_one(0, g.n, k16);
   }
   void columns() const {
     const size_t k16 = g.k / 16 * 16, n16 = g.n / 16 * 16;
     for (size_t p = 0; p < k16; p += 16)
       for (size_t j = 0; j < n16; j += 16) {
-        __m128i r[16];
-        for (size_t i = 0; i < 16; ++i)
-          r[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from(j, p + i)));
+        I8x16 r[16];
+        for (size_t i = 0; i < 16; ++i) r[i] = load_16(from(j, p + i));
         transpose(r);
         for (size_t i = 0; i < 16; ++i) Form::put(to(j + i, p), r[i]);
       }

@@ -32,18 +32,9 @@ struct Target {
   }
 };
 
-template <int Count>
-TENON_INLINE void store_first(float* to, __m256 x) {
-  static_assert(Count == 8 || Count == 6 || Count == 4);
-  if constexpr (Count == 8) return _mm256_storeu_ps(to, x);
-  _mm_storeu_ps(to, _mm256_castps256_ps128(x));
-  if constexpr (Count == 6)
-    _mm_storel_pi(reinterpret_cast<__m64*>(to + 4), _mm256_extractf128_ps(x, 1));
-}
-
-TENON_INLINE void store_rest(float* to, __m256 x, size_t count) {
-  if (count == 6) store_first<6>(to, x);
-  if (count == 4) store_first<4>(to, x);
+TENON_INLINE void store_rest(float* to, F32x8 x, size_t count) {
+  if (count == 6) store_8<6>(to, x);
+  if (count == 4) store_8<4>(to, x);
 }
 
 // Elements of rows [j, j + n) in places from `place` on, for steps [p0, p1).
@@ -67,15 +58,15 @@ TENON_INLINE void turn(const Source<X>& x, const Target& y, size_t j, size_t n, 
   const size_t k8 = n == Count ? k / 8 * 8 : 0;
   const X* from[Count];
   for (int i = 0; i < Count; ++i) from[i] = x.at(n == Count ? j + static_cast<size_t>(i) : j, 0);
-  // Eight steps lie in eight lanes, or behind one another in the only one.
-  const size_t step = y.log_lanes >= 3 ? y.lane : y.width;
+  // Four steps lie in four lanes, or behind one another in the only one.
+  const size_t step = y.log_lanes > 0 ? y.lane : y.width;
   for (size_t p = 0; p < k8; p += 8) {
-    __m256 r[8];
+    F32x8 r[8];
     UNROLL for (int i = 0; i < 8; ++i) r[i] =
-        i < Count ? load_8(from[i < Count ? i : 0] + p) : _mm256_setzero_ps();
+        i < Count ? load_8(from[i < Count ? i : 0] + p) : zero_8();
     turn_8x8(r);
-    float* to = y.at(p) + place;
-    UNROLL for (int i = 0; i < 8; ++i, to += step) store_first<Count>(to, r[i]);
+    float* const to[] = {y.at(p) + place, y.at(p + 4) + place};
+    UNROLL for (size_t i = 0; i < 8; ++i) store_8<Count>(to[i / 4] + i % 4 * step, r[i]);
   }
   one_by_one(x, y, j, n, place, k8, k);
   if (n < Count) zeros(y, place + n, Count - n, k8, k);
@@ -106,7 +97,7 @@ TENON_INLINE void by_columns(const Source<X>& x, Target y, size_t n, size_t k, s
     float* to = y.at(p);
     for (size_t j = 0; j < whole; j += y.width, to += panel) {
       size_t i = 0;
-      for (; i + 8 <= y.width; i += 8) store_first<8>(to + i, load_8(x.at(j + i, p)));
+      for (; i + 8 <= y.width; i += 8) store_8(to + i, load_8(x.at(j + i, p)));
       if (i < y.width && j + i + 8 <= n)
         store_rest(to + i, load_8(x.at(j + i, p)), y.width - i);
       else

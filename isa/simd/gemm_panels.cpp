@@ -11,14 +11,9 @@
 namespace tenon {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr PanelShape kShape = panel_shape(kAvx512);
-constexpr int kLevels = 4;
-#else
-constexpr PanelShape kShape = panel_shape(kAvx2);
-constexpr int kLevels = 3;
-#endif
-static_assert(kShape.lanes == kLanes && size_t{1} << kLevels == kLanes);
+constexpr PanelShape kShape = panel_shape(kIsa);
+constexpr int kLevels = __builtin_ctzll(kLanes);
+static_assert(kShape.lanes == kLanes && kShape.rows % kSplats == 0);
 constexpr int kMr = static_cast<int>(kShape.rows), kNr = static_cast<int>(kShape.columns / kLanes);
 constexpr size_t kTile = kShape.rows * kShape.columns;
 constexpr size_t kTiles = kPanelsRows / kShape.rows * (kPanelsColumns / kShape.columns);
@@ -44,14 +39,36 @@ TENON_INLINE void store_tile(const F32 (&acc)[kMr * kNr], float* to) {
   TENON_UNROLL for (int i = 0; i < kMr * kNr; ++i) store(to + i * kLanes, acc[i]);
 }
 
+// The products of row I + S and the rows after it that `splats` holds.
+template <int I, size_t S = 0>
+TENON_INLINE void multiply(F32 splats, const F32 (&b)[kNr], F32 (&acc)[kMr * kNr]) {
+  if constexpr (S < kSplats) {
+    TENON_UNROLL for (int j = 0; j < kNr; ++j) {
+      F32& sum = acc[(I + static_cast<int>(S)) * kNr + j];
+      sum = fma_splat<S>(splats, b[j], sum);
+    }
+    multiply<I, S + 1>(splats, b, acc);
+  }
+}
+// One step of a lane: rows I and up.
+template <int I = 0>
+TENON_INLINE void multiply(const float* a, const F32 (&b)[kNr], F32 (&acc)[kMr * kNr]) {
+  if constexpr (I < kMr) {
+    multiply<I>(load_splats(a + I), b, acc);
+    multiply<I + static_cast<int>(kSplats)>(a, b, acc);
+  }
+}
+
 // Returns with the tile's sum over this block in acc, folded if the lane is complete.
 TENON_INLINE void visit(const Visit& v, F32 (&acc)[kMr * kNr]) {
   TENON_UNROLL for (int i = 0; i < kMr * kNr; ++i) acc[i] =
       v.first ? F32(0.0f) : load(v.carry + i * kLanes);
   const float *a = v.a, *b = v.b;
-  for (size_t q = 0; q < v.steps; ++q, a += kMr, b += kNr * kLanes)
-    step<kMr, kNr, float>(
-        acc, [&](int i) { return F32(a[i]); }, [&](int j) { return load(b + j * kLanes); });
+  for (size_t q = 0; q < v.steps; ++q, a += kMr, b += kNr * kLanes) {
+    F32 columns[kNr];
+    TENON_UNROLL for (int j = 0; j < kNr; ++j) columns[j] = load(b + j * kLanes);
+    multiply(a, columns, acc);
+  }
   if (!v.last) return;
   for (int f = 0; f < v.folds; ++f) add_slot(acc, v.waiting + (v.slot + v.folds - 1 - f) * kSlot);
 }

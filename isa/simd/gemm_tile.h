@@ -1,6 +1,6 @@
 // The register tile of the f32 gemm kernels: MR rows of a against NR rows of b, one accumulator
 // vector per output. On AVX2 a 4x3 tile is 12 accumulators, 3 vectors of b and 1 of a: all 16
-// registers, and 7 loads feed 12 multiply-adds. AVX-512 has 32: 6x4.
+// registers, and 7 loads feed 12 multiply-adds. AVX-512 and NEON have 32: 6x4.
 #pragma once
 #include "isa/gemm.h"
 #include "isa/simd/vec.h"
@@ -12,27 +12,6 @@ namespace {
 
 TENON_INLINE float add_lanes(F32 x) {
   return fold_lanes(x, [](float a, float b) { return a + b; });
-}
-
-// Four vectors' folds at once, in the order of fold_lanes: out[i] is the sum of x[i].
-TENON_INLINE __m256 halved(F32 x) {
-#if defined(__AVX512F__)
-  return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
-#else
-  return x;
-#endif
-}
-TENON_INLINE __m256 fold_pair(__m256 x, __m256 y) {
-  return _mm256_add_ps(_mm256_permute2f128_ps(x, y, 0x20), _mm256_permute2f128_ps(x, y, 0x31));
-}
-TENON_INLINE void fold_four(F32 x0, F32 x1, F32 x2, F32 x3, float (&out)[4]) {
-  const __m256 u = fold_pair(halved(x0), halved(x1)), v = fold_pair(halved(x2), halved(x3));
-  const __m256 w = _mm256_add_ps(_mm256_shuffle_ps(u, v, 0x44), _mm256_shuffle_ps(u, v, 0xee));
-  // w: low half 0 0 2 2, high half 1 1 3 3.
-  const __m256 s = _mm256_add_ps(w, _mm256_permute_ps(w, 0xb1));
-  const __m128 low = _mm256_castps256_ps128(s), high = _mm256_extractf128_ps(s, 1);
-  const __m128 even = _mm_shuffle_ps(low, low, 0x88), odd = _mm_shuffle_ps(high, high, 0x88);
-  _mm_storeu_ps(out, _mm_unpacklo_ps(even, odd));
 }
 
 template <size_t N>

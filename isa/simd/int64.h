@@ -18,7 +18,7 @@ TENON_INLINE void store(i64* p, F32 x) {
   _mm512_storeu_si512(p + 8, _mm512_cvttps_epi64(_mm512_extractf32x8_ps(v, 1)));
 }
 
-#else  // AVX2
+#elif defined(__AVX2__)
 
 // Four i64 that all fit in 32 bits convert as i32, which rounds once too; others one by one.
 TENON_INLINE F32 load(const i64* p) {
@@ -51,6 +51,24 @@ TENON_INLINE void store(i64* p, F32 x) {
   alignas(32) float f[8];
   _mm256_store_ps(f, x);
   for (size_t i = 0; i < 8; ++i) p[i].value = _mm_cvttss_si64(_mm_load_ss(f + i));
+}
+
+#else
+
+// One by one: by way of f64 they would round twice.
+TENON_INLINE F32 load(const i64* p) {
+  return F32(static_cast<float>(p[0].value), static_cast<float>(p[1].value),
+             static_cast<float>(p[2].value), static_cast<float>(p[3].value));
+}
+
+TENON_INLINE int64x2_t truncated(float64x2_t x) {
+  const uint64x2_t fits = vcaltq_f64(x, vdupq_n_f64(0x1p63));
+  return vbslq_s64(fits, vcvtq_s64_f64(x), vdupq_n_s64(INT64_MIN));
+}
+TENON_INLINE void store(i64* p, F32 x) {
+  int64_t* y = reinterpret_cast<int64_t*>(p);
+  vst1q_s64(y, truncated(vcvt_f64_f32(vget_low_f32(x))));
+  vst1q_s64(y + 2, truncated(vcvt_high_f64_f32(x)));
 }
 
 #endif

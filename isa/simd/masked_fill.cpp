@@ -41,7 +41,7 @@ TENON_INLINE void fill_b64(size_t n, uint64_t bits, const uint8_t* mask, const v
   _mm512_mask_storeu_epi64(y, in, _mm512_mask_mov_epi64(_mm512_maskz_loadu_epi64(in, x), set, v));
 }
 
-#else
+#elif defined(__AVX2__)
 
 constexpr size_t kBytes = 32;
 
@@ -73,6 +73,42 @@ TENON_INLINE void fill_b64(size_t, uint64_t bits, const uint8_t* mask, const voi
   std::memcpy(&m, mask, sizeof m);
   const __m256i stays = _mm256_cvtepi8_epi64(unset(_mm_cvtsi32_si128(m)));
   blend(_mm256_set1_epi64x(static_cast<int64_t>(bits)), stays, x, y);
+}
+
+#else
+
+constexpr size_t kBytes = 16;
+
+// All ones where one of a vector's `size` mask bytes is zero: where x stays.
+template <size_t size>
+TENON_INLINE int8x8_t unset(const uint8_t* mask) {
+  uint64_t m = 0;
+  std::memcpy(&m, mask, size);
+  return vreinterpret_s8_u8(vceqz_u8(vcreate_u8(m)));
+}
+TENON_INLINE int16x4_t low_half(int16x8_t x) { return vget_low_s16(x); }
+TENON_INLINE int32x2_t low_half(int32x4_t x) { return vget_low_s32(x); }
+
+TENON_INLINE void blend(uint8x16_t value, uint8x16_t stays, const void* x, void* y) {
+  vst1q_u8(static_cast<uint8_t*>(y), vbslq_u8(stays, vld1q_u8(static_cast<const uint8_t*>(x)), value));
+}
+
+// One whole vector of elements.
+TENON_INLINE void fill_b8(size_t, uint64_t bits, const uint8_t* mask, const void* x, void* y) {
+  blend(vdupq_n_u8(static_cast<uint8_t>(bits)), vceqzq_u8(vld1q_u8(mask)), x, y);
+}
+TENON_INLINE void fill_b16(size_t, uint64_t bits, const uint8_t* mask, const void* x, void* y) {
+  const uint8x16_t stays = vreinterpretq_u8_s16(vmovl_s8(unset<8>(mask)));
+  blend(vreinterpretq_u8_u16(vdupq_n_u16(static_cast<uint16_t>(bits))), stays, x, y);
+}
+TENON_INLINE void fill_b32(size_t, uint64_t bits, const uint8_t* mask, const void* x, void* y) {
+  const uint8x16_t stays = vreinterpretq_u8_s32(vmovl_s16(low_half(vmovl_s8(unset<4>(mask)))));
+  blend(vreinterpretq_u8_u32(vdupq_n_u32(static_cast<uint32_t>(bits))), stays, x, y);
+}
+TENON_INLINE void fill_b64(size_t, uint64_t bits, const uint8_t* mask, const void* x, void* y) {
+  const int32x4_t stays = vmovl_s16(low_half(vmovl_s8(unset<2>(mask))));
+  blend(vreinterpretq_u8_u64(vdupq_n_u64(bits)), vreinterpretq_u8_s64(vmovl_s32(low_half(stays))),
+        x, y);
 }
 
 #endif

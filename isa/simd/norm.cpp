@@ -24,10 +24,10 @@ struct Spread {
 template <class T>
 TENON_INLINE Spread spread(size_t n, float eps, const T* x) {
   const F32 count(static_cast<float>(n));
-  const F32 about =
+  const F32 about = div(
       row_sum(n, [&](F32 s, size_t i, auto span)
-                     __attribute__((always_inline)) { return s + get(x + i, span); }) /
-      count;
+                     __attribute__((always_inline)) { return s + get(x + i, span); }),
+      count);
   F32 differences, squares;
   row_sums(n, differences, squares,
            [&](F32& d, F32& q, size_t i, auto span) __attribute__((always_inline)) {
@@ -35,10 +35,10 @@ TENON_INLINE Spread spread(size_t n, float eps, const T* x) {
              d += difference;
              q = fma(difference, difference, q);
            });
-  const F32 off = differences / count;
-  const F32 variance = fma(-off, off, squares / count), zero(0.0f);
+  const F32 off = div(differences, count);
+  const F32 variance = fma(-off, off, div(squares, count)), zero(0.0f);
   const F32 clamped = select(variance < zero, zero, variance);  // a NaN stays
-  return {about, off, F32(1.0f) / sqrt(clamped + F32(eps))};
+  return {about, off, div(F32(1.0f), sqrt(clamped + F32(eps)))};
 }
 
 template <class T, class W>
@@ -70,8 +70,8 @@ TENON_INLINE void rms_norm(const NormArgs& a) {
           const F32 v = get(x + i, span);
           return fma(v, v, s);
         });
-    const F32 mean = squares / F32(static_cast<float>(a.n));
-    const F32 rstd = F32(1.0f) / sqrt(mean + F32(a.eps));
+    const F32 mean = div(squares, F32(static_cast<float>(a.n)));
+    const F32 rstd = div(F32(1.0f), sqrt(mean + F32(a.eps)));
     each_step(a.n, [&](size_t i, auto span) __attribute__((always_inline)) {
       put(y + i, scaled(get(x + i, span) * rstd, gamma, i, span), span);
     });

@@ -8,7 +8,7 @@
 #include "isa/simd/vec.h"
 
 // Arrays of accumulators live in registers only where their loops are gone.
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL _Pragma("GCC unroll 16")
 
 namespace tenon {
 namespace {
@@ -20,7 +20,7 @@ TENON_INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
 struct Sum {
   TENON_INLINE F32 start() { return F32(0.0f); }
   TENON_INLINE F32 join(F32 a, F32 b) { return a + b; }
-  TENON_INLINE F32 finish(F32 a, float divisor) { return a / F32(divisor); }
+  TENON_INLINE F32 finish(F32 a, float divisor) { return div(a, F32(divisor)); }
   TENON_INLINE float finish(float a, float divisor) { return a / divisor; }
   template <class X>
   TENON_INLINE F32 load_some(const X* x, size_t n) {
@@ -30,8 +30,7 @@ struct Sum {
 
 struct Max {
   TENON_INLINE F32 start() { return F32(-__builtin_inff()); }
-  // max(a, b) is b where they compare equal or either is NaN.
-  TENON_INLINE F32 join(F32 a, F32 b) { return select(a == a, xsimd::max(a, b), a); }
+  TENON_INLINE F32 join(F32 a, F32 b) { return max_or_nan(a, b); }
   TENON_INLINE F32 finish(F32 a, float) { return select(a == a, a, F32(__builtin_nanf(""))); }
   TENON_INLINE float finish(float a, float) { return a == a ? a : __builtin_nanf(""); }
   template <class X>

@@ -1,7 +1,5 @@
-// Integer sums: isa/reduce.h says what each computes. Bytes of a row are summed by vpsadbw, eight
-// to a 64-bit lane; columns of bytes gather in 16 bits until those might overflow.
-#include <immintrin.h>
-
+// Integer sums: isa/reduce.h says what each computes. Bytes of a row are summed eight to a 64-bit
+// lane; columns of bytes gather in 16 bits until those might overflow.
 #include "isa/reduce.h"
 #include "isa/simd/vec.h"
 
@@ -28,7 +26,7 @@ TENON_INLINE Int widen_u16_64(const void* p) {
 TENON_INLINE Int widen_i32_64(const void* p) {
   return _mm512_cvtepi32_epi64(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
 }
-#else
+#elif defined(__AVX2__)
 using Int = __m256i;
 TENON_INLINE Int load_int(const void* p) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(p));
@@ -48,6 +46,37 @@ TENON_INLINE Int widen_u16_64(const void* p) {
 TENON_INLINE Int widen_i32_64(const void* p) {
   return _mm256_cvtepi32_epi64(_mm_loadu_si128(static_cast<const __m128i*>(p)));
 }
+#else
+using Int = uint64x2_t;
+TENON_INLINE uint8x8_t load_half(const void* p) { return vld1_u8(static_cast<const uint8_t*>(p)); }
+TENON_INLINE Int load_int(const void* p) {
+  return vreinterpretq_u64_u8(vld1q_u8(static_cast<const uint8_t*>(p)));
+}
+TENON_INLINE void store_int(void* p, Int x) {
+  vst1q_u8(static_cast<uint8_t*>(p), vreinterpretq_u8_u64(x));
+}
+TENON_INLINE Int zero() { return vdupq_n_u64(0); }
+TENON_INLINE Int add64(Int a, Int b) { return vaddq_u64(a, b); }
+TENON_INLINE Int add16(Int a, Int b) {
+  return vreinterpretq_u64_u16(vaddq_u16(vreinterpretq_u16_u64(a), vreinterpretq_u16_u64(b)));
+}
+TENON_INLINE Int sum_bytes(Int x) {
+  return vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(vreinterpretq_u8_u64(x))));
+}
+TENON_INLINE Int ones_where_set(Int x) {
+  return vreinterpretq_u64_u8(vminq_u8(vreinterpretq_u8_u64(x), vdupq_n_u8(1)));
+}
+TENON_INLINE Int widen_u8_16(const void* p) {
+  return vreinterpretq_u64_u16(vmovl_u8(load_half(p)));
+}
+TENON_INLINE Int widen_u16_64(const void* p) {
+  uint32_t two;
+  std::memcpy(&two, p, sizeof two);
+  return vmovl_u32(vget_low_u32(vmovl_u16(vcreate_u16(two))));
+}
+TENON_INLINE Int widen_i32_64(const void* p) {
+  return vreinterpretq_u64_s64(vmovl_s32(vreinterpret_s32_u8(load_half(p))));
+}
 #endif
 
 constexpr size_t kBytes = sizeof(Int);
@@ -55,11 +84,12 @@ constexpr size_t kWords = kBytes / 2, kQuads = kBytes / 8;
 
 // Eight bytes, and zeros.
 TENON_INLINE Int load_8(const void* p) {
-  const __m128i x = _mm_loadl_epi64(static_cast<const __m128i*>(p));
 #if defined(__AVX512F__)
-  return _mm512_zextsi128_si512(x);
+  return _mm512_zextsi128_si512(_mm_loadl_epi64(static_cast<const __m128i*>(p)));
+#elif defined(__AVX2__)
+  return _mm256_zextsi128_si256(_mm_loadl_epi64(static_cast<const __m128i*>(p)));
 #else
-  return _mm256_zextsi128_si256(x);
+  return vreinterpretq_u64_u8(vcombine_u8(load_half(p), vcreate_u8(0)));
 #endif
 }
 

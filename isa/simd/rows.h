@@ -38,33 +38,9 @@ TENON_INLINE void put(T* p, F32 x, Part part) {
     store_n(p, x, part.n);
 }
 
-// keep: x in the lanes a step covers, `other` in the rest. across<Half>: the lanes Half apart
-// swapped, for folds: with a commutative operation every lane ends with the result.
+// x in the lanes a step covers, `other` in the rest.
 TENON_INLINE F32 keep(F32 x, F32, Whole) { return x; }
-#if defined(__AVX512F__)
-TENON_INLINE F32 keep(F32 x, F32 other, Part part) {
-  const __mmask16 covered = part.n >= kLanes ? __mmask16{0xffff} : first(part.n);
-  return _mm512_mask_mov_ps(other, covered, x);
-}
-template <size_t Half>
-TENON_INLINE F32 across(F32 x) {
-  if constexpr (Half == 8) return _mm512_shuffle_f32x4(x, x, 0x4e);
-  if constexpr (Half == 4) return _mm512_shuffle_f32x4(x, x, 0xb1);
-  if constexpr (Half <= 2) return _mm512_permute_ps(x, Half == 2 ? 0x4e : 0xb1);
-}
-#else
-TENON_INLINE F32 keep(F32 x, F32 other, Part part) {
-  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  const int n = part.n >= kLanes ? static_cast<int>(kLanes) : static_cast<int>(part.n);
-  const __m256i covered = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), lane);
-  return _mm256_blendv_ps(other, x, _mm256_castsi256_ps(covered));
-}
-template <size_t Half>
-TENON_INLINE F32 across(F32 x) {
-  if constexpr (Half == 4) return _mm256_permute2f128_ps(x, x, 1);
-  if constexpr (Half <= 2) return _mm256_permute_ps(x, Half == 2 ? 0x4e : 0xb1);
-}
-#endif
+TENON_INLINE F32 keep(F32 x, F32 other, Part part) { return keep_first(x, other, part.n); }
 
 // Row r of a matrix whose rows are `stride` bytes apart.
 template <class T>
@@ -91,7 +67,7 @@ TENON_INLINE void each_group(F f) {
   }
 }
 
-// Groups, then lanes, folded in halves; the result in every lane.
+// Groups, then lanes, folded in halves by a commutative operation; the result in every lane.
 template <class Op, size_t Half = kLanes / 2>
 TENON_INLINE F32 fold(F32 x, Op op) {
   if constexpr (Half > 0)
@@ -138,9 +114,9 @@ struct Add {
   TENON_INLINE F32 identity() { return F32(0.0f); }
   F32 operator()(F32 a, F32 b) const { return a + b; }
 };
-struct Larger {  // of two numbers, or the second where the first is NaN
+struct Larger {
   TENON_INLINE F32 identity() { return F32(float_of(0xff800000u)); }
-  F32 operator()(F32 a, F32 b) const { return xsimd::max(a, b); }
+  F32 operator()(F32 a, F32 b) const { return max_number(a, b); }
 };
 
 // [begin, end) folded by Op; step(folded, i, span) is `folded` with a step of the row added.

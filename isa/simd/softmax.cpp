@@ -23,7 +23,7 @@ TENON_INLINE void softmax_row(size_t n, const T* x, T* y, float* kept) {
     if (kept != nullptr) put(kept + i, e, span);
     return s + e;
   });
-  const F32 scale = F32(1.0f) / sum;
+  const F32 scale = div(F32(1.0f), sum);
   if (kept != nullptr)
     each_step(n, [&](size_t i, auto span) __attribute__((always_inline)) {
       put(y + i, get(kept + i, span) * scale, span);

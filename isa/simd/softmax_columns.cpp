@@ -14,7 +14,7 @@ TENON_INLINE void column_tops(size_t rows, size_t width, ptrdiff_t stride, const
     const T* row = row_at(x, r, stride);
     prefetch_below(x, r, stride, width);
     each_step(width, [&](size_t c, auto span) __attribute__((always_inline)) {
-      top.set(c, xsimd::max(get(row + c, span), top[c]));
+      top.set(c, max_number(get(row + c, span), top[c]));
     });
   }
 }
@@ -33,7 +33,7 @@ TENON_INLINE void softmax_strip(size_t rows, size_t width, ptrdiff_t stride, con
                 if constexpr (kKeep) put(row_at(y, r, stride) + c, e, span);
                 return s + e;
               });
-  for (size_t c = 0; c < width; c += kLanes) sum.set(c, F32(1.0f) / sum[c]);
+  for (size_t c = 0; c < width; c += kLanes) sum.set(c, div(F32(1.0f), sum[c]));
   for (size_t r = 0; r < rows; ++r) {
     const T* from = row_at(x, r, stride);
     T* to = row_at(y, r, stride);
