@@ -2,7 +2,8 @@
 // partials. isa/attention.h says what and in which order.
 //
 // Keys and values are read once, in storage order, for up to four rows at a time. Scores hold four
-// (row, key) pairs of 16 lanes, an m4 group each at VLEN 128 and part of one beyond; outputs run
+// (row, key) pairs of 16 lanes, an m4 group each at VLEN 128 and part of one beyond: two rows and
+// two keys, which with their operands fill 32 registers, or one row and four keys. Outputs run
 // along the head over as many elements as VLEN allows.
 #include "isa/rvv/attention_block.h"
 
@@ -48,61 +49,70 @@ TENON_INLINE vfloat32m1_t fold_four(size_t n, Lanes s0, Lanes s1, Lanes s2, Lane
 #undef LANE
 }
 
-// Scores of kRows rows from q on and kKeys keys, four pairs at most: pair i is row i / kKeys and
-// key k + i % kKeys.
+// What four (row, key) pairs at most read of row i and row i + 1, key k and those behind it.
+template <class T>
+struct Operands {
+  const float* q;
+  size_t q_stride;
+  const T* key;
+  ptrdiff_t k_key;
+
+  TENON_INLINE_MEMBER Lanes query(size_t i, size_t d, size_t n) const {
+    return load<Lanes>(q + i * q_stride + d, n);
+  }
+  TENON_INLINE_MEMBER Lanes element(size_t j, size_t d, size_t n) const {
+    return load<Lanes>(byte_offset(key, static_cast<ptrdiff_t>(j) * k_key) + d, n);
+  }
+};
+
+// Part: of the last elements, fewer than 16; the lanes beyond n stay.
+template <bool kPart>
+TENON_INLINE void add_products(Lanes& sum, Lanes a, Lanes b, size_t n) {
+  sum = kPart ? __riscv_vfmacc_tu(sum, a, b, n) : __riscv_vfmacc(sum, a, b, n);
+}
+
+// Scores of rows from i on and keys from k on: two by two, or one by kKeys, four at most.
 template <size_t kRows, size_t kKeys, class T>
-TENON_INLINE void scores_of(const AttentionTask& t, const Chunk& c, size_t k) {
-  constexpr size_t kPairs = kRows * kKeys;
-  const T* key = row_at<const T>(t.k, t.k_key, t.key_begin + k);
+TENON_INLINE void scores_of(const AttentionTask& t, const Chunk& c, size_t i, size_t k) {
+  static_assert(kRows == 1 || (kRows == 2 && kKeys == 2));
+  const Operands<T> x{c.q + i * c.q_stride, c.q_stride,
+                      row_at<const T>(t.k, t.k_key, t.key_begin + k), t.k_key};
   Lanes s0 = Width<Lanes>::splat(0.0f, kSumLanes), s1 = s0, s2 = s0, s3 = s0;
-  // Part: of the last elements, fewer than 16; the lanes beyond n stay.
   const auto step = [&](auto part, size_t d, size_t n) __attribute__((always_inline)) {
-    const auto q_at = [&](size_t i) __attribute__((always_inline)) {
-      return load<Lanes>(c.q + i * c.q_stride + d, n);
-    };
-    const auto key_at = [&](size_t j) __attribute__((always_inline)) {
-      return load<Lanes>(byte_offset(key, static_cast<ptrdiff_t>(j) * t.k_key) + d, n);
-    };
-    const auto add_to = [n](Lanes& sum, Lanes a, Lanes b) __attribute__((always_inline)) {
-      constexpr bool kPart = decltype(part)::value;
-      sum = kPart ? __riscv_vfmacc_tu(sum, a, b, n) : __riscv_vfmacc(sum, a, b, n);
-    };
-    const Lanes q0 = q_at(0), k0 = key_at(0);
-    add_to(s0, q0, k0);
-    if constexpr (kRows == 2 && kKeys == 2) {
-      const Lanes q1 = q_at(1), k1 = key_at(1);
-      add_to(s1, q0, k1), add_to(s2, q1, k0), add_to(s3, q1, k1);
+    constexpr bool kPart = decltype(part)::value;
+    const Lanes q0 = x.query(0, d, n), k0 = x.element(0, d, n);
+    add_products<kPart>(s0, q0, k0, n);
+    if constexpr (kRows == 2) {
+      const Lanes q1 = x.query(1, d, n);
+      add_products<kPart>(s2, q1, k0, n);
+      const Lanes k1 = x.element(1, d, n);
+      add_products<kPart>(s1, q0, k1, n), add_products<kPart>(s3, q1, k1, n);
       return;
     }
-    const auto pair = [&](Lanes& sum, size_t i) __attribute__((always_inline)) {
-      if constexpr (kRows == 1)
-        add_to(sum, q0, key_at(i));
-      else
-        add_to(sum, q_at(i), k0);
-    };
-    if constexpr (kPairs > 1) pair(s1, 1);
-    if constexpr (kPairs > 2) pair(s2, 2);
-    if constexpr (kPairs > 3) pair(s3, 3);
+    if constexpr (kKeys > 1) add_products<kPart>(s1, q0, x.element(1, d, n), n);
+    if constexpr (kKeys > 2) add_products<kPart>(s2, q0, x.element(2, d, n), n);
+    if constexpr (kKeys > 3) add_products<kPart>(s3, q0, x.element(3, d, n), n);
   };
   const size_t rest = t.head % kSumLanes, whole = t.head - rest;
   for (size_t d = 0; d != whole; d += kSumLanes) step(std::false_type{}, d, kSumLanes);
   if (rest > 0) step(std::true_type{}, whole, rest);
-  const vfloat32m1_t sums = fold_four(kPairs, s0, s1, s2, s3);
-  float* to = c.s + k;
-  if constexpr (kKeys == 1) {
-    __riscv_vsse32(to, kDecodeKeys * sizeof *to, sums, kRows);
-  } else {
-    store(to, sums, kKeys);
-    if constexpr (kRows == 2) store(to + kDecodeKeys, __riscv_vslidedown(sums, 2, 2), 2);
-  }
+  const vfloat32m1_t sums = fold_four(kRows * kKeys, s0, s1, s2, s3);
+  float* to = c.s + i * kDecodeKeys + k;
+  store(to, sums, kKeys);
+  if constexpr (kRows == 2) store(to + kDecodeKeys, __riscv_vslidedown(sums, 2, 2), 2);
 }
 
+// Four keys stay in the first-level cache for all rows.
 template <size_t kRows, class T>
 TENON_INLINE void scores(const AttentionTask& t, const Chunk& c) {
-  constexpr size_t kKeys = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;
   size_t k = 0;
-  for (; k + kKeys <= c.keys; k += kKeys) scores_of<kRows, kKeys, T>(t, c, k);
-  for (; k < c.keys; ++k) scores_of<kRows, 1, T>(t, c, k);
+  for (; k + 4 <= c.keys; k += 4) {
+    for (size_t i = 0; i + 2 <= kRows; i += 2)
+      scores_of<2, 2, T>(t, c, i, k), scores_of<2, 2, T>(t, c, i, k + 2);
+    if constexpr (kRows % 2 == 1) scores_of<1, 4, T>(t, c, kRows - 1, k);
+  }
+  for (; k < c.keys; ++k)
+    for (size_t i = 0; i < kRows; ++i) scores_of<1, 1, T>(t, c, i, k);
 }
 
 // o[i][d] += sum over k of s[i][k] v[k][d].
