@@ -104,11 +104,20 @@ TENON_INLINE float max_of_numbers(const float* s, size_t n, float start) {
   return __riscv_vfmv_f(__riscv_vfredmax(top, lowest, some_of<Few>(n)));
 }
 
-// s[k] = e^(s[k] - zero), 0 <= k < n, n a multiple of 16; returns the sum.
-TENON_INLINE float exp_row(float* s, size_t n, float zero) {
-  map<Few>(n, s, s, [zero](auto x) __attribute__((always_inline)) {
+template <class V>
+TENON_INLINE void exponentials(float* s, size_t n, float zero) {
+  map<V>(n, s, s, [zero](auto x) __attribute__((always_inline)) {
     return exp_not_positive(sub(x, Constant{zero}));
   });
+}
+
+// s[k] = e^(s[k] - zero), 0 <= k < n, n a multiple of 16; returns the sum.
+TENON_INLINE float exp_row(float* s, size_t n, float zero) {
+  // Long vectors would work on lanes that are not there.
+  if (n <= lanes<Many>())
+    exponentials<Many>(s, n, zero);
+  else
+    exponentials<Few>(s, n, zero);
   vfloat32m4_t sum = Width<vfloat32m4_t>::splat(0.0f, kSumLanes);
   for (const float* end = s + n; s != end; s += kSumLanes)
     sum = __riscv_vfadd(sum, load<vfloat32m4_t>(s, kSumLanes), kSumLanes);
