@@ -28,7 +28,11 @@ TENON_INLINE F32 div(F32 a, F32 b) { return vdivq_f32(a, b); }
 TENON_INLINE F32 sqrt(F32 x) { return vsqrtq_f32(x); }
 // The larger number. Of equal operands either, and where one is NaN: the other, or NaN.
 TENON_INLINE F32 max_number(F32 a, F32 b) { return vmaxnmq_f32(a, b); }
-TENON_INLINE F32 max_or_nan(F32 a, F32 b) { return vmaxq_f32(a, b); }
+// Of equal operands the second.
+TENON_INLINE F32 max_or_nan(F32 a, F32 b) {
+  const float32x4_t most = vmaxq_f32(a, b);
+  return vbslq_f32(vceqq_f32(most, b), b, most);
+}
 
 // The lanes of a mask as bits, kMaskBits to a lane.
 constexpr unsigned kMaskBits = 16;
