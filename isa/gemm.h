@@ -8,11 +8,11 @@
 // Order: a kernel has L lanes; lane l adds the products with p mod L = l in ascending p by fused
 // multiply-add, starting from +0, and the lanes fold in halves (l + L/2, l + L/4, ...). So one
 // output's bits depend on its own row of a, its own row of b and L alone: never on m, n, strides,
-// blocking, or the storage type it was widened from. L is 4 on NEON, 8 on AVX2, 16 on AVX-512 and RVV;
-// the reference adds p in order. Kernels on bf16 instructions have an order of their own (kOwnBits).
-// Error bound: |y - exact| <= (k + 2) * kGemmUnit * sum |a[i][p] * b[j][p]|, away from underflow.
-// Integer kernels wrap modulo 2^32 and are exact: i16 operands hold bytes (-128..127), a u8 operand
-// holds its value plus 128. gemm_f32_bf16_bf16 flushes subnormal operands and sums.
+// blocking, or the storage type it was widened from. L is 4 on NEON, 8 on AVX2, 16 on AVX-512 and
+// RVV; the reference adds p in order. Kernels on bf16 instructions have an order of their own
+// (kOwnBits). Error bound: |y - exact| <= (k + 2) * kGemmUnit * sum |a[i][p] * b[j][p]|, away from
+// underflow. Integer kernels wrap modulo 2^32 and are exact: i16 operands hold bytes (-128..127), a
+// u8 operand holds its value plus 128. gemm_f32_bf16_bf16 flushes subnormal operands and sums.
 #pragma once
 #include <cstddef>
 
