@@ -1,6 +1,6 @@
 // Copies of rows in vectors of 16 bytes: isa/copy_rows.h.
-#include "isa/neon/copy.h"
 #include "isa/copy_rows.h"
+#include "isa/neon/copy.h"
 
 namespace tenon {
 

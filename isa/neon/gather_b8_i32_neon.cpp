@@ -1,6 +1,6 @@
 // Rows picked by int32 indices: isa/gather.h.
-#include "isa/neon/copy.h"
 #include "isa/gather.h"
+#include "isa/neon/copy.h"
 
 namespace tenon {
 

@@ -27,11 +27,11 @@ TENON_INLINE void transpose_8x8(const uint16_t* x, ptrdiff_t xs, uint16_t* y, pt
 void transpose_b16_neon(size_t rows, size_t cols, const void* from, ptrdiff_t from_stride, void* to,
                         ptrdiff_t to_stride) noexcept {
   const Transposed<uint16_t> m{from, from_stride, to, to_stride};
-  transpose_blocks<uint16_t, 32, 8>(
-      rows, cols, m, [](const uint16_t* x, ptrdiff_t xs, uint16_t* y, ptrdiff_t ys) {
-        for (size_t r = 0; r < 32; r += 8)
-          transpose_8x8(row_of<uint16_t>(x, r, xs), xs, y + r, ys);
-      });
+  transpose_blocks<uint16_t, 32, 8>(rows, cols, m,
+                                    [](const uint16_t* x, ptrdiff_t xs, uint16_t* y, ptrdiff_t ys) {
+                                      for (size_t r = 0; r < 32; r += 8)
+                                        transpose_8x8(row_of<uint16_t>(x, r, xs), xs, y + r, ys);
+                                    });
 }
 
 }  // namespace tenon

@@ -25,11 +25,11 @@ TENON_INLINE void transpose_4x4(const uint32_t* x, ptrdiff_t xs, uint32_t* y, pt
 void transpose_b32_neon(size_t rows, size_t cols, const void* from, ptrdiff_t from_stride, void* to,
                         ptrdiff_t to_stride) noexcept {
   const Transposed<uint32_t> m{from, from_stride, to, to_stride};
-  transpose_blocks<uint32_t, 16, 4>(
-      rows, cols, m, [](const uint32_t* x, ptrdiff_t xs, uint32_t* y, ptrdiff_t ys) {
-        for (size_t r = 0; r < 16; r += 4)
-          transpose_4x4(row_of<uint32_t>(x, r, xs), xs, y + r, ys);
-      });
+  transpose_blocks<uint32_t, 16, 4>(rows, cols, m,
+                                    [](const uint32_t* x, ptrdiff_t xs, uint32_t* y, ptrdiff_t ys) {
+                                      for (size_t r = 0; r < 16; r += 4)
+                                        transpose_4x4(row_of<uint32_t>(x, r, xs), xs, y + r, ys);
+                                    });
 }
 
 }  // namespace tenon

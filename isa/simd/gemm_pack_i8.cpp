@@ -80,8 +80,7 @@ struct Pack {
   void rows() const {
     const size_t k16 = g.k / 16 * 16;
     for (size_t j = 0; j < g.n; ++j)
-      for (size_t p = 0; p < k16; p += 16)
-        Form::put(to(j, p), load_16(from(j, p)));
+      for (size_t p = 0; p < k16; p += 16) Form::put(to(j, p), load_16(from(j, p)));
     one_by_one(0, g.n, k16);
   }
   void columns() const {

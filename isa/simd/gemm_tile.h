@@ -8,7 +8,7 @@
 namespace tenon {
 namespace {
 
-#define TENON_UNROLL _Pragma("GCC unroll 16")
+#define TENON_UNROLL _Pragma("GCC unroll 32")
 
 TENON_INLINE float add_lanes(F32 x) {
   return fold_lanes(x, [](float a, float b) { return a + b; });

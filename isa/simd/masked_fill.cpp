@@ -90,7 +90,8 @@ TENON_INLINE int16x4_t low_half(int16x8_t x) { return vget_low_s16(x); }
 TENON_INLINE int32x2_t low_half(int32x4_t x) { return vget_low_s32(x); }
 
 TENON_INLINE void blend(uint8x16_t value, uint8x16_t stays, const void* x, void* y) {
-  vst1q_u8(static_cast<uint8_t*>(y), vbslq_u8(stays, vld1q_u8(static_cast<const uint8_t*>(x)), value));
+  vst1q_u8(static_cast<uint8_t*>(y),
+           vbslq_u8(stays, vld1q_u8(static_cast<const uint8_t*>(x)), value));
 }
 
 // One whole vector of elements.

@@ -24,10 +24,10 @@ struct Spread {
 template <class T>
 TENON_INLINE Spread spread(size_t n, float eps, const T* x) {
   const F32 count(static_cast<float>(n));
-  const F32 about = div(
-      row_sum(n, [&](F32 s, size_t i, auto span)
-                     __attribute__((always_inline)) { return s + get(x + i, span); }),
-      count);
+  const F32 about =
+      div(row_sum(n, [&](F32 s, size_t i, auto span)
+                         __attribute__((always_inline)) { return s + get(x + i, span); }),
+          count);
   F32 differences, squares;
   row_sums(n, differences, squares,
            [&](F32& d, F32& q, size_t i, auto span) __attribute__((always_inline)) {

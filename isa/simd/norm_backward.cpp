@@ -38,11 +38,10 @@ TENON_INLINE F32 mean_gradient(const R& row, size_t n, F32 count) {
 template <bool kMean, class T, class R>
 TENON_INLINE void input_gradient(const R& row, size_t n, T* dx) {
   const F32 count(static_cast<float>(n)), drift = mean_gradient<kMean>(row, n, count);
-  const F32 along = div(row_sum(n,
-                                [&](F32 s, size_t i, auto span) __attribute__((always_inline)) {
-                                  return fma(row.g(i, span), row.u(i, span), s);
-                                }),
-                        count);
+  const F32 along =
+      div(row_sum(n, [&](F32 s, size_t i, auto span) __attribute__((
+                         always_inline)) { return fma(row.g(i, span), row.u(i, span), s); }),
+          count);
   each_step(n, [&](size_t i, auto span) __attribute__((always_inline)) {
     const F32 g = row.g(i, span), rest = kMean ? g - drift : g;
     put(dx + i, fma(-row.u(i, span), along, rest) * row.rstd, span);

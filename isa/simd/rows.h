@@ -59,11 +59,22 @@ TENON_INLINE void each_step(size_t n, F f) {
 
 // Recursion where a loop would do: the group must be a constant before the compiler decides which
 // arrays can live in registers, at -O2 and in every compiler.
-template <size_t G = 0, class F>
+template <size_t G = 0, size_t End = kGroups, class F>
 TENON_INLINE void each_group(F f) {
-  if constexpr (G < kGroups) {
+  if constexpr (G < End) {
     f(std::integral_constant<size_t, G>{});
-    each_group<G + 1>(f);
+    each_group<G + 1, End>(f);
+  }
+}
+
+// Groups that registers have room for beside what a step needs. Where there are more, a block is
+// read once for these and once for the rest.
+constexpr size_t kAtOnce = kGroups < 8 ? kGroups : 8;
+template <size_t First = 0, class F>
+TENON_INLINE void each_pass(F f) {
+  if constexpr (First < kGroups) {
+    f(std::integral_constant<size_t, First>{});
+    each_pass<First + kAtOnce>(f);
   }
 }
 
@@ -92,16 +103,19 @@ TENON_INLINE F32 fold(F32 (&acc)[kGroups], Op op) {
 // group.
 template <class Step>
 TENON_INLINE void walk(size_t begin, size_t end, F32 (&acc)[kGroups], Step step) {
-  size_t i = begin;
-  for (; i + kVirtualLanes <= end; i += kVirtualLanes)
-    each_group([&](auto g) __attribute__((always_inline)) {
-      acc[g] = step(acc[g], i + g * kLanes, Whole{});
-    });
-  if (i == end) return;
+  const size_t whole = end - (end - begin) % kVirtualLanes;
+  each_pass([&](auto first) __attribute__((always_inline)) {
+    for (size_t i = begin; i < whole; i += kVirtualLanes)
+      each_group<first, first + kAtOnce>([&](auto g) __attribute__((always_inline)) {
+        acc[g] = step(acc[g], i + g * kLanes, Whole{});
+      });
+  });
+  if (whole == end) return;
   alignas(64) float rest[kVirtualLanes];
   each_group([&](auto g)
                  __attribute__((always_inline)) { acc[g].store_aligned(rest + g * kLanes); });
-  for (float* lanes = rest; i < end; i += kLanes, lanes += kLanes) {
+  float* lanes = rest;
+  for (size_t i = whole; i < end; i += kLanes, lanes += kLanes) {
     const Part part{end - i};
     const F32 old = F32::load_aligned(lanes);
     keep(step(old, i, part), old, part).store_aligned(lanes);
@@ -147,16 +161,19 @@ TENON_INLINE void block_sums(size_t begin, size_t end, F32& first, F32& second, 
   alignas(64) float rest[2][kVirtualLanes];
   F32 a[kGroups], b[kGroups];
   each_group([&](auto g) __attribute__((always_inline)) { a[g] = b[g] = F32(0.0f); });
-  size_t i = begin;
-  for (; i + kVirtualLanes <= end; i += kVirtualLanes)
-    each_group([&](auto g)
-                   __attribute__((always_inline)) { step(a[g], b[g], i + g * kLanes, Whole{}); });
-  if (i < end) {
+  const size_t whole = end - (end - begin) % kVirtualLanes;
+  each_pass([&](auto first) __attribute__((always_inline)) {
+    for (size_t i = begin; i < whole; i += kVirtualLanes)
+      each_group<first, first + kAtOnce>([&](auto g) __attribute__((always_inline)) {
+        step(a[g], b[g], i + g * kLanes, Whole{});
+      });
+  });
+  if (whole < end) {
     each_group([&](auto g) __attribute__((always_inline)) {
       a[g].store_aligned(rest[0] + g * kLanes);
       b[g].store_aligned(rest[1] + g * kLanes);
     });
-    for (size_t lane = 0; i < end; i += kLanes, lane += kLanes) {
+    for (size_t i = whole, lane = 0; i < end; i += kLanes, lane += kLanes) {
       const Part part{end - i};
       const F32 old_a = F32::load_aligned(rest[0] + lane),
                 old_b = F32::load_aligned(rest[1] + lane);

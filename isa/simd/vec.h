@@ -18,10 +18,19 @@
 namespace tenon {
 namespace {
 
+// Elements that a step of map() takes: one short vector would be less work than the loop around it.
+constexpr size_t kMapStep = kLanes == 4 ? 2 * kLanes : kLanes;
+
 // y[i] = f(x[i]) over any storage types.
 template <class X, class Y, class F>
 TENON_INLINE void map(size_t n, const X* x, Y* y, F f) {
   size_t i = 0;
+  if constexpr (kMapStep > kLanes)
+    for (; i + kMapStep <= n; i += kMapStep) {
+      const F32 a = f(load(x + i)), b = f(load(x + i + kLanes));
+      store(y + i, a);
+      store(y + i + kLanes, b);
+    }
   for (; i + kLanes <= n; i += kLanes) store(y + i, f(load(x + i)));
   if (i < n) store_n(y + i, f(load_n(x + i, n - i)), n - i);
 }
@@ -29,6 +38,13 @@ TENON_INLINE void map(size_t n, const X* x, Y* y, F f) {
 template <class A, class B, class Y, class F>
 TENON_INLINE void map(size_t n, const A* a, const B* b, Y* y, F f) {
   size_t i = 0;
+  if constexpr (kMapStep > kLanes)
+    for (; i + kMapStep <= n; i += kMapStep) {
+      const F32 u = f(load(a + i), load(b + i));
+      const F32 v = f(load(a + i + kLanes), load(b + i + kLanes));
+      store(y + i, u);
+      store(y + i + kLanes, v);
+    }
   for (; i + kLanes <= n; i += kLanes) store(y + i, f(load(a + i), load(b + i)));
   if (i < n) store_n(y + i, f(load_n(a + i, n - i), load_n(b + i, n - i)), n - i);
 }

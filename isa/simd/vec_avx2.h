@@ -25,11 +25,9 @@ namespace {
 TENON_INLINE F32 rounded(F32 x) { return xsimd::nearbyint(x); }
 TENON_INLINE F32 div(F32 a, F32 b) { return a / b; }
 TENON_INLINE F32 sqrt(F32 x) { return xsimd::sqrt(x); }
-// The larger number. Of equal operands either, and where one is NaN: the second, or NaN.
+// The larger number. Of equal operands the second, and where one is NaN: the second, or NaN.
 TENON_INLINE F32 max_number(F32 a, F32 b) { return xsimd::max(a, b); }
-TENON_INLINE F32 max_or_nan(F32 a, F32 b) {
-  return xsimd::select(a == a, xsimd::max(a, b), a);
-}
+TENON_INLINE F32 max_or_nan(F32 a, F32 b) { return xsimd::select(a == a, xsimd::max(a, b), a); }
 
 // The lanes of a mask as bits, kMaskBits to a lane.
 constexpr unsigned kMaskBits = 1;

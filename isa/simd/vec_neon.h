@@ -28,7 +28,11 @@ TENON_INLINE F32 div(F32 a, F32 b) { return vdivq_f32(a, b); }
 TENON_INLINE F32 sqrt(F32 x) { return vsqrtq_f32(x); }
 // The larger number. Of equal operands either, and where one is NaN: the other, or NaN.
 TENON_INLINE F32 max_number(F32 a, F32 b) { return vmaxnmq_f32(a, b); }
-TENON_INLINE F32 max_or_nan(F32 a, F32 b) { return vmaxq_f32(a, b); }
+// Of equal operands the second.
+TENON_INLINE F32 max_or_nan(F32 a, F32 b) {
+  const float32x4_t most = vmaxq_f32(a, b);
+  return vbslq_f32(vceqq_f32(most, b), b, most);
+}
 
 // The lanes of a mask as bits, kMaskBits to a lane.
 constexpr unsigned kMaskBits = 16;
@@ -47,8 +51,8 @@ TENON_INLINE F32 fma_splat(F32 splats, F32 b, F32 c) {
 TENON_INLINE float32x4_t widen_bf16(uint16x4_t h) {
   return vreinterpretq_f32_u32(vshll_n_u16(h, 16));
 }
-// Rounded to nearest even: half of the last kept bit's weight is added, less where the kept bits are
-// even already.
+// Rounded to nearest even: half of the last kept bit's weight is added, less where the kept bits
+// are even already.
 TENON_INLINE uint16x4_t narrow_bf16(float32x4_t x) {
   const uint32x4_t nan = vdupq_n_u32(0x7fc00000);
   const uint32x4_t u = vbslq_u32(vceqq_f32(x, x), vreinterpretq_u32_f32(x), nan);
@@ -126,7 +130,9 @@ TENON_INLINE void store_4(float* p, F32x4 x) { vst1q_f32(p, x); }
 
 // Sums whose lanes fold in halves: 16 lanes to 4, 4 to one, and 4 to one for four sums at once.
 TENON_INLINE F32x4 fold_to_4(const F32 (&acc)[4]) { return (acc[0] + acc[2]) + (acc[1] + acc[3]); }
-TENON_INLINE float add_4(F32x4 x) { return vpadds_f32(vadd_f32(vget_low_f32(x), vget_high_f32(x))); }
+TENON_INLINE float add_4(F32x4 x) {
+  return vpadds_f32(vadd_f32(vget_low_f32(x), vget_high_f32(x)));
+}
 // Lane i + lane i + 2 of a, then of b.
 TENON_INLINE F32x4 fold_pair(F32x4 a, F32x4 b) {
   const float64x2_t x = vreinterpretq_f64_f32(a), y = vreinterpretq_f64_f32(b);

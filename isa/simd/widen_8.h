@@ -1,5 +1,6 @@
-// Eight elements of a storage type as f32, and blocks of eight by eight turned, of 16 bits too: what
-// packing for the f32 kernels is made of, on AVX-512 as well. Internal to each object, like vec.h.
+// Eight elements of a storage type as f32, and blocks of eight by eight turned, of 16 bits too:
+// what packing for the f32 kernels is made of, on AVX-512 as well. Internal to each object, like
+// vec.h.
 #pragma once
 #include "isa/simd/vec.h"
 

@@ -22,7 +22,8 @@ class GemmPanelsTest : public ::testing::TestWithParam<Kernel<GemmPanels>> {};
 // The layouts of all machines: any pack kernel may serve any panel kernel.
 std::vector<PanelLayout> layouts() {
   std::vector<PanelLayout> all;
-  for (const uint64_t need : {uint64_t{kNone}, uint64_t{kAvx2}, uint64_t{kAvx512}, uint64_t{kNeon}}) {
+  for (const uint64_t need :
+       {uint64_t{kNone}, uint64_t{kAvx2}, uint64_t{kAvx512}, uint64_t{kNeon}}) {
     const PanelShape shape = panel_shape(need);
     all.push_back({shape.lanes, shape.rows});
     all.push_back({shape.lanes, shape.columns});
