@@ -80,8 +80,12 @@ TENON_INLINE void by_rows(const Source<X>& x, const Target& y, size_t j, size_t 
   };
   size_t place = 0;
   for (; place + 8 <= y.width; place += 8) turn<8>(x, y, j + place, left(place, 8), place, k);
-  if (y.width - place == 6) turn<6>(x, y, j + place, left(place, 6), place, k);
-  if (y.width - place == 4) turn<4>(x, y, j + place, left(place, 4), place, k);
+  const size_t rest = y.width - place;
+  if (rest == 6) return turn<6>(x, y, j + place, left(place, 6), place, k);
+  if (rest == 4) return turn<4>(x, y, j + place, left(place, 4), place, k);
+  const size_t n_rest = left(place, rest);
+  one_by_one(x, y, j + place, n_rest, place, 0, k);
+  zeros(y, place + n_rest, rest - n_rest, 0, k);
 }
 
 // x contiguous along its rows' other dimension: runs of a panel's width are copied. All panels of a
@@ -90,7 +94,8 @@ constexpr size_t kAhead = 16;  // steps that are asked for early
 
 template <class X>
 TENON_INLINE void by_columns(const Source<X>& x, Target y, size_t n, size_t k, size_t panel) {
-  const size_t whole = n / y.width * y.width;
+  const size_t whole = n / y.width * y.width, rest = y.width % 8;
+  const bool by_eights = rest == 6 || rest == 4;
   float* const first = y.panel;
   for (size_t p = 0; p < k; ++p) {
     for (size_t j = 0; j < n; j += 64 / sizeof(X)) __builtin_prefetch(x.at(j, p + kAhead));
@@ -98,8 +103,8 @@ TENON_INLINE void by_columns(const Source<X>& x, Target y, size_t n, size_t k, s
     for (size_t j = 0; j < whole; j += y.width, to += panel) {
       size_t i = 0;
       for (; i + 8 <= y.width; i += 8) store_8(to + i, load_8(x.at(j + i, p)));
-      if (i < y.width && j + i + 8 <= n)
-        store_rest(to + i, load_8(x.at(j + i, p)), y.width - i);
+      if (by_eights && j + i + 8 <= n)
+        store_rest(to + i, load_8(x.at(j + i, p)), rest);
       else
         for (; i < y.width; ++i) to[i] = to_f32(*x.at(j + i, p));
     }
