@@ -110,8 +110,8 @@ runs_with_tenon() {
 }
 
 # Nothing beyond torch.testing's tolerance, and no call answered by a reference kernel. Two differences
-# are stock's own: it sums the gradient of layer_norm's f16 weights in f16, and rounds attention's
-# weights to bf16.
+# are stock's own: it sums the gradients of layer_norm's bf16 and f16 weights in these types, and
+# rounds attention's weights to bf16.
 agrees_with_stock() {
   local output
   output=$("$@" 2>&1) || { tail -n 20 <<<"$output"; return 1; }
