@@ -1,7 +1,7 @@
 // What the attention kernels of this folder share: the softmax of one row over one block of keys,
 // and the register tile of their products.
 #pragma once
-#include "isa/attention.h"
+#include "isa/attention_rows.h"
 #include "isa/rvv/fold.h"
 
 namespace tenon {
@@ -86,11 +86,6 @@ TENON_INLINE void add_mask(const AttentionTask& t, size_t r, size_t key, float* 
     map<Many>(n, s, row_of<const float>(t, t.mask, t.mask_position, t.mask_group, r) + key, s, sum);
   else
     map<Many>(n, s, row_of<const T>(t, t.mask, t.mask_position, t.mask_group, r) + key, s, sum);
-}
-
-// Scores from n to `end` become -infinity.
-TENON_INLINE void close_row(float* s, size_t n, size_t end) {
-  for (; n < end; ++n) s[n] = kNoScore;
 }
 
 // The largest number among s[0..n) and `start`; vfmax takes no NaN for one.

@@ -129,20 +129,13 @@ TENON_INLINE void outputs(const AttentionTask& t, const Chunk& c, float* o, size
   }
 }
 
-// The first key that row r does not see, counted from the chunk's first.
-TENON_INLINE size_t visible(const AttentionTask& t, size_t r) {
-  size_t end = t.key_end;
-  if (t.causal && r / t.group + 1 < end) end = r / t.group + 1;
-  return end > t.key_begin ? end - t.key_begin : 0;
-}
-
 // Scores of row i of the group become weights; maximum and sum go behind its outputs.
 template <class T>
 TENON_INLINE void weigh(const AttentionTask& t, const Chunk& c, size_t i, float* state) {
   float* s = c.s + i * kDecodeKeys;
-  const size_t r = c.row + i, padded = round_up(c.keys, kSumLanes), seen = visible(t, r);
+  const size_t r = c.row + i, padded = round_up(c.keys, kSumLanes);
   add_mask<T>(t, r, t.key_begin, s, c.keys);
-  close_row(s, seen < c.keys ? seen : c.keys, padded);
+  close_row(s, visible(t, r, t.key_begin, c.keys), padded);
   state[0] = max_of_numbers(s, padded, kNoScore);
   state[1] = exp_row(s, padded, origin(state[0]));
 }
@@ -161,12 +154,7 @@ void decode_rows(const AttentionTask& t, size_t row) {
 
 template <class T>
 TENON_INLINE void decode(const AttentionTask& t) {
-  const size_t rows = t.group * t.positions;
-  size_t r = 0;
-  for (; r + 4 <= rows; r += 4) decode_rows<4, T>(t, r);
-  if (rows - r == 3) decode_rows<3, T>(t, r);
-  if (rows - r == 2) decode_rows<2, T>(t, r);
-  if (rows - r == 1) decode_rows<1, T>(t, r);
+  by_fours(t.group * t.positions, [&](auto rows, size_t r) { decode_rows<rows, T>(t, r); });
 }
 
 // The chunks' partials of one row, rescaled to the largest maximum and added in order.

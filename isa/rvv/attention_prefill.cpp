@@ -87,12 +87,6 @@ TENON_INLINE void start_rows(const AttentionTask& t, const Scratch& x, size_t ro
   }
 }
 
-// How many of the n keys from `key` on row r sees.
-TENON_INLINE size_t visible(const AttentionTask& t, size_t r, size_t key, size_t n) {
-  if (!t.causal || r / t.group >= key + n) return n;
-  return r / t.group >= key ? r / t.group + 1 - key : 0;
-}
-
 // Scores s of row i of the task become weights, and its output is rescaled to the new maximum.
 template <class T>
 void weigh(const AttentionTask& t, const Scratch& x, size_t i, size_t key, size_t n, float* s) {
@@ -109,17 +103,6 @@ void weigh(const AttentionTask& t, const Scratch& x, size_t i, size_t key, size_
   scale_row(t.head, x.o + i * t.head, shrink);
   x.sum[i] = __builtin_fmaf(x.sum[i], shrink, sum);
   x.max[i] = max;
-}
-
-// f(tile's rows as a constant, tile's first row) for tiles that cover rows [begin, end), the last
-// of a size that wastes least.
-template <class F>
-TENON_INLINE void for_tiles(size_t begin, size_t end, F f) {
-  constexpr size_t kHalf = kTile / 2, kMost = kTile * 2 / 3;
-  size_t i = begin;
-  for (; i + kMost < end; i += kTile) f(std::integral_constant<size_t, kTile>{}, i);
-  if (i + kHalf < end) return f(std::integral_constant<size_t, kMost>{}, i);
-  if (i < end) f(std::integral_constant<size_t, kHalf>{}, i);
 }
 
 // One packed block of n keys.
@@ -141,21 +124,21 @@ TENON_INLINE void band(const AttentionTask& t, const Scratch& x, size_t begin, s
   };
   for (size_t k = 0, vl; k < b.n; k += vl) {
     vl = panel_width(b.n - k);
-    for_tiles(begin, end, [&](auto rows, size_t i) {
+    by_tiles<kTile>(begin, end, [&](auto rows, size_t i) {
       if (k < seen(i, rows))
         multiply<V, rows, 1, kTile, false>(t.head, x.q + i * t.head, x.keys + k * t.head,
                                            static_cast<ptrdiff_t>(vl * sizeof(float)),
                                            scores(i) + k, kPrefillKeys, vl);
     });
   }
-  for_tiles(begin, end, [&](auto rows, size_t i) {
+  by_tiles<kTile>(begin, end, [&](auto rows, size_t i) {
     for (size_t j = i; j < i + rows && j < end; ++j)
       if (seen(i, rows) > 0) weigh<T>(t, x, j, b.key, seen(i, rows), scores(j));
   });
   for (size_t d = 0, vl; d < t.head; d += vl) {
     vl = panel_width(t.head - d);
     const auto step = b.packed ? static_cast<ptrdiff_t>(vl * sizeof(float)) : t.v_key;
-    for_tiles(begin, end, [&](auto rows, size_t i) {
+    by_tiles<kTile>(begin, end, [&](auto rows, size_t i) {
       multiply<V, rows, kPrefillKeys, 1, true>(seen(i, rows), scores(i),
                                                b.values + d * b.panel_step, step,
                                                x.o + i * t.head + d, t.head, vl);
@@ -179,13 +162,9 @@ TENON_INLINE void prefill(const AttentionTask& t) {
   const size_t rows = t.row_end - t.row_begin;
   if (rows == 0) return;
   start_rows<T>(t, x, rows);
-  const size_t keys = visible(t, t.row_end - 1, 0, t.keys);
-  for (size_t key = 0; key < keys; key += kPrefillKeys) {
-    const size_t n = keys - key < kPrefillKeys ? keys - key : kPrefillKeys;
-    const Block b = pack_block<T>(t, x, key, n);
-    for (size_t i = 0; i < rows; i += kBand)
-      band<T>(t, x, i, i + kBand < rows ? i + kBand : rows, b);
-  }
+  by_blocks<kBand>(
+      t, [&](size_t key, size_t n) { return pack_block<T>(t, x, key, n); },
+      [&](size_t begin, size_t end, const Block& b) { band<T>(t, x, begin, end, b); });
   for (size_t i = 0; i < rows; ++i)
     finish_row<T>(t, t.row_begin + i, x.o + i * t.head, x.max[i], x.sum[i]);
 }

@@ -1,6 +1,6 @@
 // The softmax of one row over one block of keys, shared by the attention kernels of this folder.
 #pragma once
-#include "isa/attention.h"
+#include "isa/attention_rows.h"
 #include "isa/simd/vec.h"
 
 namespace tenon {
@@ -48,11 +48,6 @@ TENON_INLINE void add_mask(const AttentionTask& t, size_t position, size_t in_gr
                     static_cast<ptrdiff_t>(in_group) * t.mask_group;
   if (t.mask_f32) return add_mask(s, reinterpret_cast<const float*>(row) + key, n);
   add_mask(s, reinterpret_cast<const T*>(row) + key, n);
-}
-
-// Scores from n to the next multiple of 16, and up to `end`, become -infinity.
-TENON_INLINE void close_row(float* s, size_t n, size_t end) {
-  for (; n < end; ++n) s[n] = kNoScore;
 }
 
 // The largest number among s[0..n), n a multiple of 16, and `start`. NaN is not a number here.

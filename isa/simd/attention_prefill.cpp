@@ -129,12 +129,6 @@ TENON_INLINE void start_rows(const AttentionTask& t, const Scratch& x, size_t ro
   }
 }
 
-// How many of the n keys from `key` on row r sees.
-TENON_INLINE size_t visible(const AttentionTask& t, size_t r, size_t key, size_t n) {
-  if (!t.causal || r / t.group >= key + n) return n;
-  return r / t.group >= key ? r / t.group + 1 - key : 0;
-}
-
 // Scores s of row i of the task become weights, and its output is rescaled to the new maximum.
 template <class T>
 TENON_INLINE void weigh(const AttentionTask& t, const Scratch& x, size_t i, size_t key, size_t n,
@@ -155,17 +149,6 @@ TENON_INLINE void weigh(const AttentionTask& t, const Scratch& x, size_t i, size
   x.max[i] = max;
 }
 
-// f(tile's rows as a constant, tile's first row) for tiles that cover rows [begin, end), the last
-// of a size that wastes least.
-template <class F>
-TENON_INLINE void for_tiles(size_t begin, size_t end, F f) {
-  constexpr size_t kHalf = kTile / 2, kMost = kTile * 2 / 3;
-  size_t i = begin;
-  for (; i + kMost < end; i += kTile) f(std::integral_constant<size_t, kTile>{}, i);
-  if (i + kHalf < end) return f(std::integral_constant<size_t, kMost>{}, i);
-  if (i < end) f(std::integral_constant<size_t, kHalf>{}, i);
-}
-
 // One packed block of n keys.
 struct Block {
   size_t key, n;
@@ -183,17 +166,17 @@ TENON_INLINE void band(const AttentionTask& t, const Scratch& x, size_t begin, s
     return visible(t, t.row_begin + (i + rows < end ? i + rows : end) - 1, b.key, b.n);
   };
   for (size_t k = 0; k < b.n; k += kColumns)
-    for_tiles(begin, end, [&](auto rows, size_t i) {
+    by_tiles<kTile>(begin, end, [&](auto rows, size_t i) {
       if (k < seen(i, rows))
         multiply<rows, false>(t.head, x.q + i * t.head, t.head, x.keys + k * t.head, kColumns,
                               scores(i) + k, kPrefillKeys);
     });
-  for_tiles(begin, end, [&](auto rows, size_t i) {
+  by_tiles<kTile>(begin, end, [&](auto rows, size_t i) {
     for (size_t j = i; j < i + rows && j < end; ++j)
       if (seen(i, rows) > 0) weigh<T>(t, x, j, b.key, seen(i, rows), scores(j));
   });
   for (size_t d = 0; d < t.head; d += kColumns)
-    for_tiles(begin, end, [&](auto rows, size_t i) {
+    by_tiles<kTile>(begin, end, [&](auto rows, size_t i) {
       multiply<rows, true>(seen(i, rows), scores(i), kPrefillKeys, b.values + d * b.panel_step,
                            b.value_stride, x.o + i * x.wide + d, x.wide);
     });
@@ -218,13 +201,9 @@ TENON_INLINE void prefill(const AttentionTask& t) {
   const size_t rows = t.row_end - t.row_begin;
   if (rows == 0) return;
   start_rows<T>(t, x, rows);
-  const size_t keys = visible(t, t.row_end - 1, 0, t.keys);
-  for (size_t key = 0; key < keys; key += kPrefillKeys) {
-    const size_t n = keys - key < kPrefillKeys ? keys - key : kPrefillKeys;
-    const Block b = pack_block<T>(t, x, key, n);
-    for (size_t i = 0; i < rows; i += kBand)
-      band<T>(t, x, i, i + kBand < rows ? i + kBand : rows, b);
-  }
+  by_blocks<kBand>(
+      t, [&](size_t key, size_t n) { return pack_block<T>(t, x, key, n); },
+      [&](size_t begin, size_t end, const Block& b) { band<T>(t, x, begin, end, b); });
   for (size_t i = 0; i < rows; ++i)
     finish_row<T>(t, t.row_begin + i, x.o + i * x.wide, x.max[i], x.sum[i]);
 }
