@@ -85,7 +85,7 @@ on_machine() {
   [ "$plan" = - ] || check "the plan of $name is that of $plan" has_plan "$plan" "${run[@]}" "$folder/tenon"
   check "the shim on $name" quiet "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" "$folder/tenon" plan
   [[ " $with_torch " != *" $machine "* ]] ||
-    check "a LibTorch program on $name" runs_with_tenon "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" \
+    check "a LibTorch program on $name" runs_with_tenon "$words" "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" \
       -E TENON_VERBOSE=1 -E UCX_HANDLE_ERRORS=none "$folder/tests/libtorch_program" gradients
   [[ " $with_operators " != *" $machine "* ]] ||
     check "operators on $name" agrees_with_stock "${run[@]}" -E LD_PRELOAD="$folder/libtenon.so" \
@@ -103,20 +103,24 @@ says_hardware() {
   [ "$("$@" 2>&1 | sed -n 's/^hardware *//p')" = "$words" ]
 }
 
-# The program's own line, and Tenon's at exit.
+# The program's own line, Tenon's at exit, and where there is RVV the fast paths that it is about.
 runs_with_tenon() {
-  local output
-  output=$("$@" 2>&1) && [[ $output == *right* && $output == *"tenon: operator"* ]]
+  local words=$1 output operator
+  output=$("${@:2}" 2>&1) && [[ $output == *right* && $output == *"tenon: operator"* ]] || return 1
+  [[ $words == rvv* ]] || return 0
+  for operator in _convolution native_batch_norm max_pool2d_with_indices avg_pool2d; do
+    grep -qE "^tenon: $operator +[1-9]" <<<"$output" || { echo "no fast path: $operator"; return 1; }
+  done
 }
 
-# Nothing beyond torch.testing's tolerance, and no call answered by a reference kernel. Two differences
-# are stock's own: it sums the gradients of layer_norm's bf16 and f16 weights in these types, and
-# rounds attention's weights to bf16.
+# Nothing beyond torch.testing's tolerance, no call answered by a reference kernel, and no operator
+# all of whose calls fell back. Two differences are stock's own: it sums the gradients of layer_norm's
+# bf16 and f16 weights in these types, and rounds attention's weights to bf16.
 agrees_with_stock() {
   local output
   output=$("$@" 2>&1) || { tail -n 20 <<<"$output"; return 1; }
   [[ $output == *"check aten::"* ]] || { echo "no operator was checked"; return 1; }
-  ! grep -E 'beyond tolerance|-> [a-z0-9_]+_ref$' <<<"$output" | grep -vE 'native_layer_norm_backward|flash_attention.*BFloat16'
+  ! grep -E 'beyond tolerance|-> [a-z0-9_]+_ref$|^tenon: [a-zA-Z0-9_.]+ +0 +[1-9]' <<<"$output" | grep -vE 'native_layer_norm_backward|flash_attention.*BFloat16'
 }
 
 has_plan() {

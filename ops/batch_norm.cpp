@@ -89,11 +89,6 @@ std::tuple<Tensor, Tensor, Tensor> run(const Kernel<Affine>& kernel, const Tenso
   return {std::move(y), empty_cpu({0}, c.mean.scalar_type()), empty_cpu({0}, c.mean.scalar_type())};
 }
 
-const Tensor& value(const std::optional<Tensor>& t) {
-  static const Tensor none;
-  return t ? *t : none;
-}
-
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& x, const std::optional<Tensor>& weight,

@@ -10,11 +10,6 @@
 namespace tenon::ops {
 namespace {
 
-const Tensor& value(const std::optional<Tensor>& t) {
-  static const Tensor none;
-  return t ? *t : none;
-}
-
 // What stock takes for the parameter of dimension d: one for all, or one each.
 int64_t at(IntArrayRef parameter, size_t d) { return parameter[parameter.size() == 1 ? 0 : d]; }
 

@@ -28,11 +28,6 @@ bool short_rows(const Tensor& x, IntArrayRef shape) {
   return type >= 0 && !stock_is_scalar() && c10::multiply_integers(shape) < kShortestRow[type];
 }
 
-const Tensor& value(const std::optional<Tensor>& t) {
-  static const Tensor none;
-  return t ? *t : none;
-}
-
 Reason gate(const Tensor& x, IntArrayRef shape, const Tensor& gamma, const Tensor& beta,
             NormShape& s) {
   if (float_type(x.scalar_type()) < 0) return Reason::kDtype;

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "ops/override.h"
 
@@ -28,6 +29,12 @@ template <class T>
 bool has_names(const T& t) {  // named tensors left torch after 2.6
   if constexpr (requires { t.has_names(); }) return t.has_names();
   return false;
+}
+
+// The tensor, or an undefined one.
+inline const at::Tensor& value(const std::optional<at::Tensor>& t) {
+  static const at::Tensor none;
+  return t ? *t : none;
 }
 
 // A strided CPU tensor whose memory holds its values: not sparse, quantised or MKL-DNN, no pending
